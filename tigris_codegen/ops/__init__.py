@@ -1,0 +1,29 @@
+"""Operators: one home per family. Everything that lists operators or kernels is generated from here."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from tigris_codegen.ops.spec import Kernel, OpSpec
+
+
+def _modules() -> list[object]:
+    return [importlib.import_module(f"{__name__}.{m.name}") for m in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name)]
+
+
+def _collect() -> tuple[dict[str, OpSpec], tuple[Kernel, ...]]:
+    specs: dict[str, OpSpec] = {}
+    kernels: dict[int, Kernel] = {}
+    for module in _modules():
+        for value in vars(module).values():
+            if isinstance(value, Kernel):
+                if kernels.setdefault(value.id, value) is not value:
+                    raise TypeError(f"kernel id {value.id} is given twice: {kernels[value.id].name}, {value.name}")
+            elif isinstance(value, type) and issubclass(value, OpSpec) and "kind" in vars(value):
+                specs[value.kind] = value()
+    return dict(sorted(specs.items())), tuple(kernels[i] for i in sorted(kernels))
+
+
+#: TFLite operator name -> its home; every kernel, by id.
+SPECS, KERNELS = _collect()
