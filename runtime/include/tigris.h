@@ -87,15 +87,6 @@ typedef struct {
     uint8_t *base[5];
 } tigris_mem_t;
 
-/* The executor workspace: everything besides the arenas that inference writes. */
-typedef struct {
-    uint32_t record;      /* next record */
-    uint32_t body;        /* first record of the running REPEAT's body */
-    uint32_t body_end;    /* record behind the body; 0 outside a REPEAT */
-    uint32_t pass;        /* pass of the running REPEAT */
-    uint32_t passes;      /* passes of the running REPEAT */
-} tigris_executor_t;
-
 /*
  * Checks every table, every kernel's parameters and every access of every record of the plan. After TIGRIS_OK nothing
  * that the plan makes the executor do leaves the memory the plan states. `bytes` is aligned to TIGRIS_TENSOR_ALIGN.
@@ -131,7 +122,8 @@ tigris_status_t tigris_run_with_workspace_buffer(const tigris_plan_t *plan, cons
 tigris_status_t tigris_run_with_state(const tigris_plan_t *plan, const tigris_mem_t *mem, void *state,
                                       size_t state_size);
 
-/* Step by step: start, then step until *done. Each step is one record: a bounded amount of work. */
+/* Step by step: start, then step until *done. Each step is one record: a bounded amount of work. The executor
+ * workspace (tigris_executor_t, 4-aligned) is the caller's. */
 void tigris_start(tigris_executor_t *executor);
 tigris_status_t tigris_step(const tigris_plan_t *plan, const tigris_mem_t *mem, tigris_executor_t *executor, int *done);
 

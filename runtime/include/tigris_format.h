@@ -120,4 +120,14 @@ typedef struct {
 } tigris_interface_t;
 TIGRIS_STATIC_ASSERT(interface_bytes, sizeof(tigris_interface_t) == 40u);
 
+/* The executor workspace: everything besides arenas and state that inference writes. Not part of the file. */
+typedef struct {
+    uint32_t record; /* next record */
+    uint32_t body; /* first record of the running REPEAT's body */
+    uint32_t body_end; /* record behind that body; 0 outside a REPEAT */
+    uint32_t passes_done; /* passes of the running REPEAT that are over */
+    uint32_t passes; /* passes of the running REPEAT */
+} tigris_executor_t;
+TIGRIS_STATIC_ASSERT(executor_bytes, sizeof(tigris_executor_t) == 20u);
+
 #endif

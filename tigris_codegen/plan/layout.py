@@ -158,5 +158,17 @@ INTERFACE = Struct(
     ),
 )
 
-STRUCTS = (HEADER, OPERATOR, OPERAND, RECORD, INTERFACE)
+EXECUTOR = Struct(
+    "executor",
+    "The executor workspace: everything besides arenas and state that inference writes. Not part of the file.",
+    (
+        Field("record", "u32", "next record"),
+        Field("body", "u32", "first record of the running REPEAT's body"),
+        Field("body_end", "u32", "record behind that body; 0 outside a REPEAT"),
+        Field("passes_done", "u32", "passes of the running REPEAT that are over"),
+        Field("passes", "u32", "passes of the running REPEAT"),
+    ),
+)
+
+STRUCTS = (HEADER, OPERATOR, OPERAND, RECORD, INTERFACE, EXECUTOR)
 ENUMS = (Section, Space, Kind, Flag, Backend, DTypeId)
