@@ -43,9 +43,8 @@ class Space(IntEnum):
 
 
 class Kind(IntEnum):
-    """What a record does. BRANCH, LOOP and FEED have their ids; no plan of version 1 uses them yet."""
+    """What a record does; 0 is no kind. BRANCH, LOOP and FEED have their ids; no plan of version 1 uses them yet."""
 
-    END = 0
     RUN = 1
     SHIFT = 2
     COPY = 3

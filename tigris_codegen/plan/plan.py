@@ -33,6 +33,9 @@ DTYPE_NAMES = {
 }
 
 
+NO_FLAGS = Flag(0)
+
+
 @dataclass(frozen=True)
 class Operand:
     """A range of memory seen as rows. Offsets and sizes in bytes; `window` rows are held, 0 = all of them."""
@@ -73,7 +76,7 @@ class Record:
     target: int = 0
     row: int = 0
     rows: int = 0
-    flags: Flag = Flag(0)
+    flags: Flag = NO_FLAGS
     channel: int = 0
     channels: int = 0
     advance: int = 0
