@@ -30,7 +30,6 @@ typedef uint32_t tigris_const_t;
 #define TIGRIS_SPACE_CONSTANTS 3u
 #define TIGRIS_SPACE_EXTERNAL 4u
 
-#define TIGRIS_KIND_END 0u
 #define TIGRIS_KIND_RUN 1u
 #define TIGRIS_KIND_SHIFT 2u
 #define TIGRIS_KIND_COPY 3u
@@ -91,8 +90,10 @@ typedef struct {
     uint32_t row_bytes; /* bytes from one row to the next */
     uint16_t rows; /* rows of the tensor */
     uint16_t window; /* rows that the memory holds; 0 = all */
+    uint16_t tensor; /* number of the tensor, for verifiers; 65535 = none (working memory, constants) */
+    uint16_t reserved; /* 0 */
 } tigris_operand_t;
-TIGRIS_STATIC_ASSERT(operand_bytes, sizeof(tigris_operand_t) == 12u);
+TIGRIS_STATIC_ASSERT(operand_bytes, sizeof(tigris_operand_t) == 16u);
 
 /* One step of the schedule (see the kinds for what each field means). */
 typedef struct {

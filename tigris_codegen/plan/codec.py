@@ -47,6 +47,8 @@ def encode(plan: Plan) -> bytes:
                 "row_bytes": o.row_bytes,
                 "rows": o.rows,
                 "window": o.window,
+                "tensor": _optional(o.tensor),
+                "reserved": 0,
             }
         )
         for o in plan.operands
@@ -174,6 +176,7 @@ def _decode_tables(data: bytes, head: dict[str, Value]) -> Plan:
             row_bytes=_int(v["row_bytes"]),
             rows=_int(v["rows"]),
             window=_int(v["window"]),
+            tensor=_absent(v["tensor"]),
         )
         for v in _table(layout.OPERAND, sections[Section.OPERANDS])
     )

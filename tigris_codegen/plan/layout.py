@@ -13,7 +13,7 @@ from tigris_codegen.plan.fields import Field, Struct
 MAGIC = 0x53524754  # "TGRS", read as a little-endian word
 FORMAT_VERSION = 1
 ALIGNMENT = 16  # of sections, storage bases and constants, in bytes
-ABSENT = 0xFFFF  # an operand that an operator does not have
+ABSENT = 0xFFFF  # an operand, tensor or source that there is not
 ABSENT_CONST = 0xFFFFFFFF  # a constant that an operator does not have
 CONST_OFFSET_BITS = 28
 MAX_ROWS = 0xFFFF
@@ -124,6 +124,8 @@ OPERAND = Struct(
         Field("row_bytes", "u32", "bytes from one row to the next"),
         Field("rows", "u16", "rows of the tensor"),
         Field("window", "u16", "rows that the memory holds; 0 = all"),
+        Field("tensor", "u16", "number of the tensor, for verifiers; 65535 = none (working memory, constants)"),
+        Field("reserved", "u16", "0"),
     ),
 )
 

@@ -38,13 +38,17 @@ NO_FLAGS = Flag(0)
 
 @dataclass(frozen=True)
 class Operand:
-    """A range of memory seen as rows. Offsets and sizes in bytes; `window` rows are held, 0 = all of them."""
+    """A range of memory seen as rows. Offsets and sizes in bytes; `window` rows are held, 0 = all of them.
+
+    Operands with the same `tensor` are views of the same bytes; None for working memory and constants.
+    """
 
     space: Space
     offset: int
     row_bytes: int
     rows: int
     window: int = 0
+    tensor: int | None = None
 
     @property
     def bytes(self) -> int:

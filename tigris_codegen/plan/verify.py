@@ -1,0 +1,368 @@
+"""Proof of a plan, independent of the planner and of the operators' homes.
+
+From the kernels' parameters alone it derives which rows each record reads and writes, executes the schedule on memory
+whose every byte is labelled with the tensor byte it holds, and checks that every read finds exactly the bytes it
+expects, that nothing is computed twice and that the outputs are whole at the end. What a live byte is follows from
+that: overwriting one makes a later read fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tigris_codegen.plan.kernel_table import KERNEL_FORMS
+from tigris_codegen.plan.layout import Flag, Kind, Space
+from tigris_codegen.plan.plan import Operand, Operator, Plan, Record
+
+GARBAGE = -1
+
+
+class PlanFault(Exception):
+    """A plan that would compute wrong bytes: a fault of the planner, with the record at which it shows."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """What one RUN record touches: a row range per input, and of the output whole rows or a strided part of each.
+
+    `part` is (first byte, block bytes, stride, blocks) within each output row, None = whole rows.
+    """
+
+    inputs: tuple[tuple[int, int], ...]
+    output: tuple[int, int]
+    part: tuple[int, int, int, int] | None = None
+    accumulator_bytes: int = 0
+
+
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A RUN record with what its rule may look at."""
+
+    record: Record
+    row: int
+    params: Params
+    element: int
+    output: Operand
+    inputs: tuple[Operand, ...]
+
+    @property
+    def stop(self) -> int:
+        return self.row + self.record.rows
+
+    @property
+    def part(self) -> bool:
+        return bool(self.record.flags & Flag.PART)
+
+    def sums(self) -> Access:
+        """A record that folds rows of input 0 into 32-bit sums."""
+        elements = self.output.rows * self.output.row_bytes // self.element
+        return Access(((self.row, self.stop),), (0, self.output.rows), accumulator_bytes=4 * elements)
+
+
+def _expect(condition: bool, what: str) -> None:
+    if not condition:
+        raise PlanFault(what)
+
+
+def _slide(c: _Call, extent: int, stride: int, pad: int, in_h: int, out_h: int) -> tuple[int, int]:
+    """Input rows under a window that slides down the images of a batch."""
+    needed = [
+        image * in_h + y
+        for image, row in {divmod(r, out_h) for r in (c.row, c.stop - 1)}
+        for y in (max(row * stride - pad, 0), min(row * stride - pad + extent, in_h) - 1)
+    ]
+    images = (c.stop - 1) // out_h - c.row // out_h + 1
+    if images == 1:
+        first, last = divmod(c.row, out_h)[1] * stride - pad, divmod(c.stop - 1, out_h)[1] * stride - pad + extent
+        if min(last, in_h) <= max(first, 0):
+            return 0, 0
+    return min(needed), max(needed) + 1
+
+
+def _window(c: _Call) -> Access:
+    p = c.params
+    _expect(c.output.row_bytes == p["out_w"] * p["out_c"] * c.element, "output rows are not out_w x out_c")
+    _expect(c.inputs[0].row_bytes == p["in_w"] * p["in_c"] * c.element, "input rows are not in_w x in_c")
+    _expect(c.output.rows * p["in_h"] == c.inputs[0].rows * p["out_h"], "input and output differ in images")
+    extent = (p["kernel_h"] - 1) * p["dilation_h"] + 1
+    rows = _slide(c, extent, p["stride_h"], p["pad_top"], p["in_h"], p["out_h"])
+    if not c.record.channels:
+        return Access((rows,), (c.row, c.stop))
+    block = c.record.channels * c.element
+    part = (c.record.channel * c.element, block, p["out_c"] * c.element, p["out_w"])
+    return Access((rows,), (c.row, c.stop), part)
+
+
+def _pool(c: _Call) -> Access:
+    p = c.params
+    _expect(c.inputs[0].row_bytes == p["in_w"] * p["channels"] * c.element, "input rows are not in_w x channels")
+    if c.part:
+        _expect(p["out_h"] == 1 and c.inputs[0].rows == p["in_h"], "parts of a pool that is not global in height")
+        return c.sums()
+    _expect(c.output.row_bytes == p["out_w"] * p["channels"] * c.element, "output rows are not out_w x channels")
+    return Access((_slide(c, p["kernel_h"], p["stride_h"], p["pad_top"], p["in_h"], p["out_h"]),), (c.row, c.stop))
+
+
+def _matrix(c: _Call) -> Access:
+    p = c.params
+    held = c.inputs[0].rows * c.inputs[0].row_bytes
+    _expect(held == p["positions"] * p["in_features"] * c.element, "input is not positions x in_features")
+    if c.part:
+        _expect(p["positions"] == 1, "parts of a product of several vectors")
+        return c.sums()
+    vector = p["out_features"] * c.element
+    begin = c.row * c.output.row_bytes // vector
+    end = -(-c.stop * c.output.row_bytes // vector)
+    size = p["in_features"] * c.element
+    return Access(((begin * size // c.inputs[0].row_bytes, -(-end * size // c.inputs[0].row_bytes)),), (c.row, c.stop))
+
+
+def _broadcast(c: _Call) -> Access:
+    p = c.params
+    ranges = []
+    for operand, repeat in zip(c.inputs, (p["repeat_a"], p["repeat_b"]), strict=True):
+        ranges.append((0, operand.rows) if repeat & 1 else (c.row, c.stop))
+    return Access(tuple(ranges), (c.row, c.stop))
+
+
+def _rows_alike(c: _Call) -> Access:
+    _expect(c.inputs[0].rows == c.output.rows, "input and output differ in rows")
+    return Access(((c.row, c.stop),), (c.row, c.stop))
+
+
+def _pad(c: _Call) -> Access:
+    p = c.params
+    in_h, out_h, top, front = p["in_dims"][1], p["out_dims"][1], p["before"][1], p["before"][0]
+    wanted = [
+        (image - front) * in_h + row - top
+        for image, row in (divmod(r, out_h) for r in range(c.row, c.stop))
+        if front <= image < front + p["in_dims"][0] and top <= row < top + in_h
+    ]
+    return Access(((wanted[0], wanted[-1] + 1) if wanted else (0, 0),), (c.row, c.stop))
+
+
+def _mean(c: _Call) -> Access:
+    if c.part:
+        return c.sums()
+    outer, *_ = dims = c.params["dims"]
+    in_bytes = c.inputs[0].rows * c.inputs[0].row_bytes // outer
+    out_bytes = dims[2] * dims[4] * c.element
+    begin = c.row * c.output.row_bytes // out_bytes
+    end = -(-c.stop * c.output.row_bytes // out_bytes)
+    row = c.inputs[0].row_bytes
+    return Access(((begin * in_bytes // row, -(-end * in_bytes // row)),), (c.row, c.stop))
+
+
+def _place(c: _Call) -> Access:
+    p = c.params
+
+    def source(row: int) -> int:
+        image, place = divmod(row, p["out_rows"])
+        return int(image * p["in_rows"] + place - p["first_row"])
+
+    part = (p["offset"], p["in_block"], p["out_block"], p["blocks"])
+    return Access(((source(c.row), source(c.stop - 1) + 1),), (c.row, c.stop), part)
+
+
+RULES: dict[str, Callable[[_Call], Access]] = {
+    "window": _window,
+    "pool": _pool,
+    "matrix": _matrix,
+    "broadcast": _broadcast,
+    "vectors": _rows_alike,
+    "elementwise": _rows_alike,
+    "pad": _pad,
+    "mean": _mean,
+    "place": _place,
+}
+
+
+def expand(records: tuple[Record, ...]) -> Iterator[tuple[Record, int]]:
+    """The records in execution order, each with its row, REPEATs unrolled."""
+    at = 0
+    while at < len(records):
+        record = records[at]
+        at += 1
+        if record.kind is not Kind.REPEAT:
+            yield record, record.row
+            continue
+        body = records[at : at + record.target]
+        at += record.target
+        for number in range(record.row):
+            for inner in body:
+                yield inner, inner.row + number * inner.advance
+
+
+class _Memory:
+    """Every byte of a pool labelled with the tensor byte that it holds."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.pools = {
+            Space.FAST: np.full(plan.fast_bytes, GARBAGE, np.int64),
+            Space.SLOW: np.full(plan.slow_bytes, GARBAGE, np.int64),
+        }
+
+    def cells(self, operand: Operand, first: int, count: int) -> NDArray[np.int64]:
+        """The labels of `count` rows from place `first` of an operand's memory on; PlanFault outside of it."""
+        pool = self.pools[operand.space]
+        held = operand.window or operand.rows
+        begin = operand.offset + first * operand.row_bytes
+        end = begin + count * operand.row_bytes
+        _expect(
+            first >= 0 and first + count <= held and end <= len(pool), f"rows {first} to {first + count} do not fit"
+        )
+        return pool[begin:end]
+
+
+def _labels(operand: Operand, first: int, stop: int) -> NDArray[np.int64]:
+    assert operand.tensor is not None
+    return (np.int64(operand.tensor) << 40) + np.arange(first * operand.row_bytes, stop * operand.row_bytes)
+
+
+class _Run:
+    """One execution of the schedule on labels."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.memory = _Memory(plan)
+        self.written = {o.tensor: np.zeros(o.rows * o.row_bytes, bool) for o in plan.operands if o.tensor is not None}
+        self.sums: dict[int, int] = {}  # operator -> next row of its reduction in parts
+
+    def run(self) -> None:
+        for port in self.plan.inputs:
+            operand = self.plan.operands[port.operand]
+            self.memory.cells(operand, 0, operand.rows)[:] = _labels(operand, 0, operand.rows)
+            self._mark(operand, 0, operand.rows, None)
+        for number, (record, row) in enumerate(expand(self.plan.records)):
+            try:
+                self._execute(record, row)
+            except PlanFault as fault:
+                raise PlanFault(f"record {number} ({self._describe(record, row)}): {fault}") from None
+        for port in self.plan.outputs:
+            operand = self.plan.operands[port.operand]
+            found = self.memory.cells(operand, 0, operand.rows)
+            _expect(np.array_equal(found, _labels(operand, 0, operand.rows)), f"output {port.name!r} is not whole")
+        _expect(not self.sums, "a reduction in parts was not finished")
+
+    def _describe(self, record: Record, row: int) -> str:
+        if record.kind is Kind.RUN:
+            name = self.plan.operators[record.target].kernel_name
+            return f"{name} of operator {record.target}, rows {row} to {row + record.rows}"
+        return f"{record.kind.name} of operand {record.target}"
+
+    def _execute(self, record: Record, row: int) -> None:
+        if record.kind is Kind.RUN:
+            self._run_kernel(record, row)
+        elif record.kind is Kind.SHIFT:
+            operand = self.plan.operands[record.target]
+            kept = self.memory.cells(operand, row, record.rows).copy()
+            self.memory.cells(operand, 0, record.rows)[:] = kept
+        elif record.kind is Kind.COPY:
+            to, source = self.plan.operands[record.target], self.plan.operands[record.channel]
+            _expect(to.tensor == source.tensor and to.row_bytes == source.row_bytes, "a copy between different tensors")
+            self._check(source, row, row + record.rows, record.slot[1])
+            place = record.slot[0] if to.window else row
+            self.memory.cells(to, place, record.rows)[:] = _labels(to, row, row + record.rows)
+        else:
+            raise PlanFault("a record of unknown kind")
+
+    def _run_kernel(self, record: Record, row: int) -> None:
+        op = self.plan.operators[record.target]
+        form = KERNEL_FORMS[op.kernel]
+        output = self.plan.operands[op.output]
+        inputs = tuple(self.plan.operands[i] for i in op.inputs)
+        element = 4 if form.name.endswith("f32") else 1
+        access = RULES[form.access](_Call(record, row, op.params, element, output, inputs))
+        _expect(record.rows > 0, "no rows")
+        touched = []
+        for index, (operand, (first, stop)) in enumerate(zip(inputs, access.inputs, strict=True)):
+            if stop > first and operand.space in self.memory.pools:
+                slot = record.slot[index + 1] if index < 2 else 0
+                touched.append(self._check(operand, first, stop, slot))
+        if record.flags & Flag.PART:
+            touched.append(self._sum_part(record, row, op, access, inputs[0]))
+            if not record.flags & Flag.LAST:
+                return
+        if op.scratch is not None:
+            touched.append(self._overwrite(self.plan.operands[op.scratch]))
+        first, stop = access.output
+        place = record.slot[0] if output.window else first
+        begin = output.offset + place * output.row_bytes
+        for space, start, end in touched:
+            _expect(
+                space is not output.space or end <= begin or begin + (stop - first) * output.row_bytes <= start,
+                "the output overlaps what the record reads",
+            )
+        cells, labels = self.memory.cells(output, place, stop - first), _labels(output, first, stop)
+        chosen = self._mark(output, first, stop, access.part)
+        cells[chosen] = labels[chosen]
+
+    def _check(self, operand: Operand, first: int, stop: int, slot: int) -> tuple[Space, int, int]:
+        """The bytes read, after proof that they are the tensor's rows [first, stop)."""
+        _expect(0 <= first <= stop <= operand.rows, f"rows {first} to {stop} of a tensor of {operand.rows}")
+        place = slot if operand.window else first
+        found = self.memory.cells(operand, place, stop - first)
+        wrong = np.flatnonzero(found != _labels(operand, first, stop))
+        if len(wrong):
+            row = first + int(wrong[0]) // operand.row_bytes
+            label = int(found[wrong[0]])
+            holder = "nothing" if label == GARBAGE else f"tensor {label >> 40}, byte {label & ((1 << 40) - 1)}"
+            raise PlanFault(f"row {row} of tensor {operand.tensor} was expected, the memory holds {holder}")
+        begin = operand.offset + place * operand.row_bytes
+        return operand.space, begin, begin + len(found)
+
+    def _sum_part(
+        self, record: Record, row: int, op: Operator, access: Access, source: Operand
+    ) -> tuple[Space, int, int]:
+        _expect(op.accumulator is not None, "a reduction in parts without an accumulator")
+        assert op.accumulator is not None
+        accumulator = self.plan.operands[op.accumulator]
+        _expect(accumulator.bytes >= access.accumulator_bytes, "the accumulator is too small")
+        cells = self.memory.cells(accumulator, 0, accumulator.rows)
+        label = (np.int64(1) << 60) + record.target  # no tensor has it
+        if record.flags & Flag.FIRST:
+            _expect(row == 0 and record.target not in self.sums, "a reduction in parts that starts in the middle")
+            cells[:] = label
+        else:
+            _expect(self.sums.get(record.target) == row, "parts of a reduction that do not follow one another")
+            _expect(bool((cells == label).all()), "the accumulator was overwritten")
+        self.sums[record.target] = row + record.rows
+        if record.flags & Flag.LAST:
+            _expect(self.sums.pop(record.target) == source.rows, "a reduction in parts that ends too early")
+        return accumulator.space, accumulator.offset, accumulator.offset + accumulator.bytes
+
+    def _overwrite(self, operand: Operand) -> tuple[Space, int, int]:
+        self.memory.cells(operand, 0, operand.rows)[:] = GARBAGE
+        return operand.space, operand.offset, operand.offset + operand.bytes
+
+    def _mark(
+        self, operand: Operand, first: int, stop: int, part: tuple[int, int, int, int] | None
+    ) -> NDArray[np.bool_]:
+        """Which bytes of rows [first, stop) a record writes; each byte of a tensor is written once."""
+        chosen = np.zeros((stop - first, operand.row_bytes), bool)
+        if part is None:
+            chosen[:] = True
+        else:
+            start, block, stride, blocks = part
+            _expect(blocks > 0 and start + (blocks - 1) * stride + block <= operand.row_bytes, "a part beyond its row")
+            for b in range(blocks):
+                chosen[:, start + b * stride : start + b * stride + block] = True
+        flat = chosen.reshape(-1)
+        _expect(operand.tensor is not None and 0 <= first <= stop <= operand.rows, "rows that the tensor does not have")
+        done = self.written[operand.tensor][first * operand.row_bytes : stop * operand.row_bytes]
+        _expect(not (done & flat).any(), "a value is computed twice")
+        done |= flat
+        return flat
+
+
+def verify(plan: Plan) -> None:
+    """PlanFault at the first record that would read or leave a wrong byte."""
+    _Run(plan).run()
