@@ -67,11 +67,18 @@ def kernels_header() -> str:
 
 def all_kernels_source() -> str:
     """runtime/host/all_kernels.c: the table of the host library, which links every kernel."""
-    rows = [
-        f"    {{TIGRIS_KERNEL_{k.name.upper()}, tigris_k_{k.name}, tigris_k_{k.name}_check}}," for k in KERNELS
-    ]
+    rows = [f"    {{TIGRIS_KERNEL_{k.name.upper()}, tigris_k_{k.name}, tigris_k_{k.name}_check}}," for k in KERNELS]
     lines = [f"/* {NOTE} */", '#include "all_kernels.h"', "", "const tigris_kernel_t tigris_all_kernels[] = {", *rows]
     return "\n".join([*lines, "};", "", f"const uint32_t tigris_all_kernel_count = {len(KERNELS)}u;", ""])
+
+
+def params_bytes_header() -> str:
+    """runtime/src/params_bytes.h: how long each kernel's parameters are, by kernel id."""
+    sizes = {k.id: k.params.size for k in KERNELS}
+    rows = [f"    {sizes.get(i, 0)}u, /* {i} */" for i in range(max(sizes) + 1)]
+    body = ["/* Bytes of the parameters of each kernel id; 0 = no such kernel. */"]
+    body += ["static const uint8_t tigris_params_bytes[] = {", *rows, "};"]
+    return _guarded("TIGRIS_PARAMS_BYTES_H", ["#include <stdint.h>"], body)
 
 
 def sources_cmake() -> str:
@@ -115,12 +122,33 @@ def kernel_table() -> str:
     return "\n".join([*lines, "}", ""])
 
 
+def plan_format_markdown(root: Path) -> str:
+    """docs/PLAN_FORMAT.md: the introduction, then every struct, number and parameter table."""
+    lines = [f"<!-- {NOTE} The text is in plan_format_intro.md. -->", ""]
+    lines += [(root / "docs" / "plan_format_intro.md").read_text().rstrip(), "", "## Structs", ""]
+    for struct in layout.STRUCTS:
+        lines += [f"### {struct.name} ({struct.size} bytes)", "", struct.doc, "", struct.doc_table(), ""]
+    lines += ["## Numbers", ""]
+    for enum in layout.ENUMS:
+        values = ", ".join(f"{member.name} {member.value}" for member in _members(enum))
+        lines += [f"- {enum.__name__}: {values}"]
+    lines += ["", "## Kernels and their parameters", ""]
+    lines += ["| id | kernel | what it computes | parameters | bytes |", "|---|---|---|---|---|"]
+    for k in KERNELS:
+        lines += [f"| {k.id} | `{k.name}` | {k.doc} | {k.params.name} | {k.params.size} |"]
+    for struct in {k.params.name: k.params for k in KERNELS}.values():
+        lines += ["", f"### {struct.name} ({struct.size} bytes)", "", struct.doc, "", struct.doc_table()]
+    return "\n".join([*lines, ""])
+
+
 def generated_files(root: Path) -> dict[str, str]:
     """Relative path -> text of every generated file below `root`."""
     return {
         "runtime/include/tigris_format.h": format_header(),
         "runtime/include/tigris_kernels.h": kernels_header(),
         "runtime/host/all_kernels.c": all_kernels_source(),
+        "runtime/src/params_bytes.h": params_bytes_header(),
         "runtime/kernels.cmake": sources_cmake(),
         "tigris_codegen/plan/kernel_table.py": kernel_table(),
+        "docs/PLAN_FORMAT.md": plan_format_markdown(root),
     }

@@ -168,8 +168,8 @@ def _run(problem: Problem, step: Step, origins: dict[int, int]) -> Record:
     for operand in problem.works[step.work].inputs[:2]:
         begin, end = reads.get(operand.tensor, (0, 0))
         slots.append(begin - origins[operand.tensor] if operand.tensor in origins and end > begin else 0)
-    slot = (*slots, 0, 0, 0)[:3]
-    return Record(Kind.RUN, step.work, step.first, step.count, step.flags, slot=slot)
+    output, input_0, input_1 = (*slots, 0, 0)[:3]
+    return Record(Kind.RUN, step.work, step.first, step.count, step.flags, slot=(output, input_0, input_1))
 
 
 def fold_repeats(records: list[Record], longest: int = 96) -> tuple[Record, ...]:

@@ -1,12 +1,14 @@
 """Which works to compute together, in bands of which height: fewest kernel calls within the memory.
 
-The works are cut into sections so that the sum of steps is smallest while no section's live bytes exceed a limit
-(dynamic programming over the cuts). Live bytes are what rows need; addresses cost a little more, so the limit is
-lowered until the packing fits the pool. Costs are integers and everything is deterministic.
+Two ways to cut the works into sections give candidates, both by dynamic programming over the cuts: the fewest steps
+whose live bytes stay within a limit, and, for a given band height and longest section, the least live bytes. Live bytes
+are what rows need; addresses cost a little more, so each candidate is packed, those of fewest steps first, until one
+fits the pool. Costs are integers and everything is deterministic.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tigris_codegen.planner.memory import Layout, make_blocks, pack
@@ -15,14 +17,14 @@ from tigris_codegen.planner.schedule import WHOLE, Section, Step, section_peak, 
 
 #: Band heights tried, fewest steps first.
 HEIGHTS = (WHOLE, 32, 16, 8, 4, 2, 1)
-#: Most works in one section.
-LONGEST = 24
-#: Placement orders tried per schedule.
+#: Longest sections tried, in works.
+LENGTHS = (1, 2, 3, 4, 6, 8, 12, 24)
+#: Placement orders tried per candidate.
 TRIES = 24
-#: Limits tried below the pool, as parts of 1000.
-SHRINK = (1000, 985, 970, 950, 925, 900, 870, 840, 800, 750, 700, 650, 600, 550, 500)
-#: Limits tried above the smallest possible one when looking for the smallest pool, as parts of 1000.
-GROW = (1000, 1010, 1020, 1040, 1060, 1080, 1110, 1150, 1200, 1260, 1330, 1420, 1550, 1700, 2000)
+#: Limits of live bytes tried below the pool, as parts of 1000.
+SHRINK = (1000, 970, 930, 880, 820, 750, 650, 500)
+
+Cut = tuple[Section, ...]
 
 
 @dataclass(frozen=True)
@@ -48,36 +50,24 @@ class Search:
 
     def within(self, limit: int) -> Schedule | None:
         """The schedule of fewest steps found whose layout takes at most `limit` bytes; None where none was found."""
-        tried: set[tuple[Section, ...]] = set()
-        for part in SHRINK:
-            sections = self._cut(limit * part // 1000)
-            if sections is None:
-                return None
-            if sections not in tried:
-                tried.add(sections)
-                schedule = self._packed(sections, limit)
-                if schedule is not None:
-                    return schedule
+        cuts = [cut for part in SHRINK if (cut := self._cut(limit * part // 1000)) is not None]
+        for cut in self._by_steps(cuts):
+            schedule = self._packed(cut, limit)
+            if schedule is not None:
+                return schedule
+        tight = [self._tight_cut(longest, height) for height in HEIGHTS[:0:-1] for longest in LENGTHS]
+        for cut in self._by_steps(c for c in tight if self._peak(c) <= limit):
+            schedule = self._packed(cut, limit)
+            if schedule is not None:
+                return schedule
         return None
 
     def smallest(self) -> Schedule:
         """The schedule that takes the least memory of those found."""
-        bound = self._least_peak()
-        best: Schedule | None = None
-        tried: set[tuple[Section, ...]] = set()
-        for part in GROW:
-            limit = bound * part // 1000
-            if best is not None and limit >= best.layout.bytes:
-                break
-            sections = self._cut(limit)
-            if sections is None or sections in tried:
-                continue
-            tried.add(sections)
-            schedule = self._packed(sections, None if best is None else best.layout.bytes - 1, best_of_all=True)
-            if schedule is not None:
-                best = schedule
-        if best is None:
-            raise AssertionError("no schedule at the bound of its own sections")
+        best = self.roomy()
+        for cut in self._by_steps(self._tight_cut(longest, 1) for longest in LENGTHS):
+            if self._peak(cut) < best.layout.bytes:
+                best = self._packed(cut, best.layout.bytes - 1, best_of_all=True) or best
         return best
 
     def roomy(self) -> Schedule:
@@ -87,7 +77,7 @@ class Search:
         assert schedule is not None
         return schedule
 
-    def _packed(self, sections: tuple[Section, ...], limit: int | None, best_of_all: bool = False) -> Schedule | None:
+    def _packed(self, sections: Cut, limit: int | None, best_of_all: bool = False) -> Schedule | None:
         steps = [step for section in sections for step in section_steps(self.problem, section)]
         layout = pack(make_blocks(self.problem, steps), TRIES, limit, best_of_all)
         return None if layout is None else Schedule(tuple(steps), layout)
@@ -103,13 +93,13 @@ class Search:
         parts = max((w.inputs[0].rows.count for w in self.problem.works[begin:end] if w.parts), default=1)
         return tuple(h for h in HEIGHTS if h < max(rows, parts) and (h != WHOLE or end == begin + 1))
 
-    def _cut(self, limit: int) -> tuple[Section, ...] | None:
+    def _cut(self, limit: int) -> Cut | None:
         """The cut of fewest steps with every section's peak within the limit; None where there is none."""
         count = len(self.problem.works)
         alone = [self._cost(Section(w, w + 1, WHOLE)).peak <= limit for w in range(count)]
         best: list[tuple[int, Section | None] | None] = [(0, None)] + [None] * count
         for end in range(1, count + 1):
-            for begin in range(end - 1, max(end - 1 - LONGEST, -1), -1):
+            for begin in range(end - 1, max(end - 1 - LENGTHS[-1], -1), -1):
                 before = best[begin]
                 if before is None:
                     continue
@@ -128,23 +118,35 @@ class Search:
                         if now is None or here < now[0]:
                             best[end] = (here, section)
                         break
-        if best[count] is None:
-            return None
-        sections, end = [], count
-        while end > 0:
-            entry = best[end]
-            assert entry is not None and entry[1] is not None
-            sections.append(entry[1])
-            end = entry[1].begin
-        return tuple(reversed(sections))
+        return None if best[count] is None else _sections([entry and entry[1] for entry in best])
 
-    def _least_peak(self) -> int:
-        """The smallest limit at which a cut exists."""
+    def _tight_cut(self, longest: int, height: int) -> Cut:
+        """The cut of least live bytes into sections of at most `longest` works in bands of `height` rows."""
         count = len(self.problem.works)
-        best = [0] + [1 << 62] * count
+        best: list[tuple[int, Section | None]] = [(0, None)] + [(1 << 62, None)] * count
         for end in range(1, count + 1):
-            for begin in range(end - 1, max(end - 1 - LONGEST, -1), -1):
-                for height in {WHOLE, 1} if end == begin + 1 else {1}:
-                    peak = max(best[begin], self._cost(Section(begin, end, height)).peak)
-                    best[end] = min(best[end], peak)
-        return best[count]
+            for begin in range(max(end - longest, 0), end):
+                for tried in (WHOLE, height) if end == begin + 1 else (height,):
+                    section = Section(begin, end, tried)
+                    if best[begin][0] < best[end][0] and (peak := self._cost(section).peak) < best[end][0]:
+                        best[end] = (max(best[begin][0], peak), section)
+        return _sections([entry[1] for entry in best])
+
+    def _by_steps(self, cuts: Iterable[Cut]) -> list[Cut]:
+        """Different cuts, those of fewest steps first."""
+        return sorted(dict.fromkeys(cuts), key=lambda cut: sum(self._cost(s).steps for s in cut))
+
+    def _peak(self, cut: Cut) -> int:
+        return max((self._cost(section).peak for section in cut), default=0)
+
+
+def _sections(last: Sequence[Section | None]) -> Cut:
+    """The cut whose last section before each place is `last[place]`."""
+    found: list[Section] = []
+    place = len(last) - 1
+    while place > 0:
+        section = last[place]
+        assert section is not None
+        found.append(section)
+        place = section.begin
+    return tuple(reversed(found))
