@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
 from tigris_codegen.errors import TigrisError, UsageError
@@ -37,6 +40,17 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def read_array(path: Path) -> NDArray[Any]:
+    """The array in a .npy file."""
+    try:
+        array = np.load(io.BytesIO(read_file(path)), allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise UsageError(f"{path} is no .npy file: {error}", "write it with numpy.save") from error
+    if not isinstance(array, np.ndarray):
+        raise UsageError(f"{path} holds several arrays", "name a .npy file for each input")
+    return array
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -21,6 +21,7 @@ from tigris_codegen.cli.common import (
     load_plan,
     pool_bytes,
     print_json,
+    read_array,
     read_file,
     write_file,
 )
@@ -146,21 +147,11 @@ def _arrays(texts: tuple[str, ...], names: list[str]) -> dict[str, NDArray[Any]]
             raise UsageError(f"no input is called {name!r}", f"inputs: {', '.join(names)}")
         if not name and place >= len(names):
             raise UsageError(f"{len(texts)} inputs for a model of {len(names)}")
-        found[name or names[place]] = _read_array(Path(file))
+        found[name or names[place]] = read_array(Path(file))
     missing = [n for n in names if n not in found]
     if missing:
         raise UsageError(f"input {missing[0]!r} is missing", f"--input {missing[0]}=FILE.npy")
     return found
-
-
-def _read_array(path: Path) -> NDArray[Any]:
-    try:
-        array = np.load(io.BytesIO(read_file(path)), allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise UsageError(f"{path} is no .npy file: {error}", "write it with numpy.save") from error
-    if not isinstance(array, np.ndarray):
-        raise UsageError(f"{path} holds several arrays", "name a .npy file for each input")
-    return array
 
 
 def _write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
@@ -172,5 +163,3 @@ def _write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     else:
         raise UsageError(f"{len(arrays)} outputs do not go into one .npy file", "name a .npz file")
     write_file(path, data.getvalue())
-
-

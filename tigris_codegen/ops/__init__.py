@@ -7,9 +7,13 @@ import pkgutil
 
 from tigris_codegen.ops.spec import Kernel, OpSpec
 
+#: Modules that use the collected specs, and so cannot be collected from.
+_USERS = {"docs", "lower"}
+
 
 def _modules() -> list[object]:
-    return [importlib.import_module(f"{__name__}.{m.name}") for m in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name)]
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return [importlib.import_module(f"{__name__}.{name}") for name in names if name not in _USERS]
 
 
 def _collect() -> tuple[dict[str, OpSpec], tuple[Kernel, ...]]:

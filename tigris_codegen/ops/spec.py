@@ -7,14 +7,17 @@ the spec to `lower` it to `Work`: a kernel, its parameters, and how bands of the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tigris_codegen.errors import Refusal
-from tigris_codegen.ir.graph import Graph, Op
+from tigris_codegen.ir.graph import Graph, Op, Tensor
 from tigris_codegen.ir.rows import Rows
 from tigris_codegen.plan.fields import Struct, Value
+
+#: As many inputs as an operator has.
+MANY_INPUTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -120,30 +123,88 @@ class Work:
 Rule = Callable[[Graph, Op], "str | None"]
 
 
+#: Kinds whose output is its first input's memory under another shape. Filled as the specs are defined.
+_VIEWS: set[str] = set()
+
+
+def hint(text: str) -> Callable[[Rule], Rule]:
+    """Attaches to a rule what to do where it is broken."""
+
+    def attach(rule: Rule) -> Rule:
+        vars(rule)["hint"] = text
+        return rule
+
+    return attach
+
+
 class OpSpec(ABC):
-    """The home of one TFLite operator."""
+    """The home of one TFLite operator.
+
+    options       its options table in the TFLite schema, "" where it has none
+    attributes    the class of its attributes
+    inputs        how many inputs it may have: least and most
+    optional      inputs from this position on may be left out
+    used_inputs   inputs that matter; what stands behind them is not looked at
+    kept_inputs   inputs that stay operands; the used ones behind them are read into the attributes
+    is_view       True: the output is the memory of input 0 under another shape
+    requirements  rules without which the other rules make no sense
+    """
 
     kind: ClassVar[str]
     kernels: ClassVar[tuple[Kernel, ...]] = ()
+    requirements: ClassVar[tuple[Rule, ...]] = ()
     rules: ClassVar[tuple[Rule, ...]] = ()
     doc: ClassVar[str] = ""
+    options: ClassVar[str] = ""
+    attributes: ClassVar[type[Any]]
+    inputs: ClassVar[tuple[int, int]] = (1, 1)
+    optional: ClassVar[int] = MANY_INPUTS
+    used_inputs: ClassVar[int] = MANY_INPUTS
+    kept_inputs: ClassVar[int] = MANY_INPUTS
+    is_view: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.is_view:
+            _VIEWS.add(cls.kind)
 
     @abstractmethod
-    def read_attributes(self, options: Any) -> Any:
-        """The frozen attributes dataclass from the schema's options table, None where the operator has none."""
+    def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> Any:
+        """The frozen attributes from the schema's options table and the inputs; never raises, whatever they hold."""
 
     def refusals(self, graph: Graph, op: Op) -> tuple[Refusal, ...]:
         """One refusal per broken rule."""
-        found = []
-        for rule in self.rules:
+        return tuple(self._broken(self.requirements, graph, op)) or tuple(self._broken(self.rules, graph, op))
+
+    def _broken(self, rules: tuple[Rule, ...], graph: Graph, op: Op) -> Iterator[Refusal]:
+        for rule in rules:
             details = rule(graph, op)
             if details is not None:
-                reason = " ".join((rule.__doc__ or "").split()).rstrip(".")
                 code = f"{self.kind.lower()}.{rule.__name__}"
-                hint = getattr(rule, "hint", None)
-                found.append(Refusal(code, reason + details, op.source, self.kind, hint))
-        return tuple(found)
+                yield Refusal(code, rule_text(rule) + details, op.source, self.kind, vars(rule).get("hint"))
+
+    def constant(self, graph: Graph, op: Op) -> bytes | None:
+        """The output's bytes where the inputs are constant and the compiler computes it; None otherwise."""
+        return None
 
     @abstractmethod
     def lower(self, graph: Graph, op: Op) -> tuple[Work, ...]:
         """The kernels that compute the operator; empty for a view, which costs nothing."""
+
+
+def rule_text(rule: Rule) -> str:
+    """What a rule refuses, in words."""
+    return " ".join((rule.__doc__ or "").split()).rstrip(".")
+
+
+def is_view(op: Op) -> bool:
+    """Whether the operator's output is its first input's memory."""
+    return op.kind in _VIEWS
+
+
+def base_tensor(graph: Graph, tensor: int) -> int:
+    """The tensor whose memory `tensor` is: itself, or what it views."""
+    views = {op.outputs[0]: op.inputs[0] for op in graph.ops if is_view(op)}
+    while tensor in views:
+        tensor = views[tensor]
+    return tensor

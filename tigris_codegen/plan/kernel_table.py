@@ -229,9 +229,7 @@ SOFTMAX_S8_PARAMS = Struct(
     (
         Field("vectors", "u32", "vectors in the tensor"),
         Field("depth", "u32", "elements of a vector"),
-        Field(
-            "table", "const", "int32 exp(-d * scale * beta) in Q0.31 for d = 0 to 255, 0 where TFLite Micro cuts off"
-        ),
+        Field("table", "const", "int32 exp(-d * scale * beta) in Q0.31 for d = 0 to 255, 0 where TFLite Micro cuts off"),
     ),
 )
 SOFTMAX_F32_PARAMS = Struct(
@@ -263,7 +261,9 @@ CLAMP_F32_PARAMS = Struct(
 LOGISTIC_F32_PARAMS = Struct(
     "logistic_f32_params",
     "LOGISTIC, float.",
-    (Field("elements", "u32", "elements of the tensor"),),
+    (
+        Field("elements", "u32", "elements of the tensor"),
+    ),
 )
 QUANTIZE_F32_S8_PARAMS = Struct(
     "quantize_f32_s8_params",
@@ -317,7 +317,9 @@ MEAN_S8_PARAMS = Struct(
 MEAN_F32_PARAMS = Struct(
     "mean_f32_params",
     "MEAN, float.",
-    (Field("dims", "u32", "input as [kept, reduced, kept, reduced, kept], unused ones 1", 5),),
+    (
+        Field("dims", "u32", "input as [kept, reduced, kept, reduced, kept], unused ones 1", 5),
+    ),
 )
 CONCATENATION_PARAMS = Struct(
     "concatenation_params",

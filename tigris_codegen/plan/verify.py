@@ -219,12 +219,14 @@ class _Memory:
         _expect(
             first >= 0 and first + count <= held and end <= len(pool), f"rows {first} to {first + count} do not fit"
         )
-        return pool[begin:end]
+        rows: NDArray[np.int64] = pool[begin:end]
+        return rows
 
 
 def _labels(operand: Operand, first: int, stop: int) -> NDArray[np.int64]:
     assert operand.tensor is not None
-    return (np.int64(operand.tensor) << 40) + np.arange(first * operand.row_bytes, stop * operand.row_bytes)
+    base = operand.tensor << 40
+    return np.arange(base + first * operand.row_bytes, base + stop * operand.row_bytes, dtype=np.int64)
 
 
 class _Run:
@@ -356,7 +358,9 @@ class _Run:
             for b in range(blocks):
                 chosen[:, start + b * stride : start + b * stride + block] = True
         flat = chosen.reshape(-1)
-        _expect(operand.tensor is not None and 0 <= first <= stop <= operand.rows, "rows that the tensor does not have")
+        _expect(0 <= first <= stop <= operand.rows, "rows that the tensor does not have")
+        if operand.tensor is None:
+            raise PlanFault("an output that is no tensor")
         done = self.written[operand.tensor][first * operand.row_bytes : stop * operand.row_bytes]
         _expect(not (done & flat).any(), "a value is computed twice")
         done |= flat

@@ -118,12 +118,13 @@ class Search:
                         if now is None or here < now[0]:
                             best[end] = (here, section)
                         break
-        return None if best[count] is None else _sections([entry and entry[1] for entry in best])
+        return None if best[count] is None else _sections([None if entry is None else entry[1] for entry in best])
 
     def _tight_cut(self, longest: int, height: int) -> Cut:
         """The cut of least live bytes into sections of at most `longest` works in bands of `height` rows."""
         count = len(self.problem.works)
-        best: list[tuple[int, Section | None]] = [(0, None)] + [(1 << 62, None)] * count
+        best: list[tuple[int, Section | None]] = [(0, None)]
+        best += [(1 << 62, None)] * count
         for end in range(1, count + 1):
             for begin in range(max(end - longest, 0), end):
                 for tried in (WHOLE, height) if end == begin + 1 else (height,):

@@ -1,0 +1,58 @@
+"""Generated projects against the copies beside this file: the file list, and a few files whole.
+
+After a wanted change: `TIGRIS_GOLDEN=update python -m pytest tests/golden`, then read the difference before committing.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.firmware import handmade
+from tigris_codegen.boards import Board, list_boards
+from tigris_codegen.codegen import generate_project
+
+HERE = Path(__file__).resolve().parent
+UPDATE = os.environ.get("TIGRIS_GOLDEN") == "update"
+
+#: Files compared whole. Runtime files are copies, the plan and the vectors are data: their names are enough.
+WHOLE = {
+    "baremetal": (
+        "CMakeLists.txt",
+        "README.md",
+        "app/board_clock.c",
+        "app/main.c",
+        "generated/cmake/arm-none-eabi.cmake",
+        "generated/core/digits.c",
+        "generated/core/digits.h",
+        "generated/platform/board.h",
+        "generated/platform/device.h",
+        "generated/platform/linker.ld",
+        "generated/platform/startup.c",
+    ),
+}
+PROJECTS = [(board, framework) for board in list_boards() for framework in board.frameworks]
+
+
+@pytest.mark.parametrize(("board", "framework"), PROJECTS, ids=[f"{b.name}-{f}" for b, f in PROJECTS])
+def test_project(board: Board, framework: str, tmp_path: Path) -> None:
+    made = generate_project(
+        handmade.lookup_bytes(),
+        board,
+        tmp_path / "project",
+        core_name="digits",
+        vectors=handmade.lookup_vectors(),
+        framework=framework,
+    )
+    golden = HERE / f"{board.name}-{framework}"
+    actual = {name: (made.path / name).read_text() for name in WHOLE[framework]}
+    paths = sorted(p.relative_to(made.path).as_posix() for p in made.path.rglob("*") if p.is_file())
+    actual["FILES"] = "".join(f"{path}\n" for path in paths)
+    if UPDATE:
+        for name, text in actual.items():
+            (golden / name).parent.mkdir(parents=True, exist_ok=True)
+            (golden / name).write_text(text)
+    stored = {p.relative_to(golden).as_posix(): p.read_text() for p in golden.rglob("*") if p.is_file()}
+    assert actual == stored

@@ -1,0 +1,152 @@
+"""Boards: the files we ship, and every way in which a file can be wrong."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tigris_codegen import resources
+from tigris_codegen.boards import list_boards, load_board
+from tigris_codegen.errors import MissingError, UsageError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with one board of its own, `mine`, and its SoC."""
+    (tmp_path / "soc").mkdir()
+    shutil.copy(resources.boards_dir() / "soc" / "cmsdk-cm4.toml", tmp_path / "soc")
+    text = (resources.boards_dir() / "mps2-an386.toml").read_text()
+    (tmp_path / "mine.toml").write_text(text.replace('name = "mps2-an386"', 'name = "mine"'))
+    return tmp_path
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_every_shipped_board_loads_and_is_listed() -> None:
+    boards = list_boards()
+    assert {"mps2-an386", "mps2-an500"} <= {b.name for b in boards}
+    assert [b.name for b in boards] == sorted(p.stem for p in resources.boards_dir().glob("*.toml"))
+
+
+def test_a_board_is_its_file_with_its_soc() -> None:
+    board = load_board("mps2-an500")
+    assert (board.soc.core, board.soc.fpu, board.console_uart.base) == ("cortex-m7", "dp", 0x40004000)
+    assert board.region("psram").end == 0x61000000
+    assert board.framework_name(None) == "baremetal"
+
+
+def test_what_a_framework_leaves_is_size_less_takes_less_stack() -> None:
+    board = load_board("mps2-an386")
+    left = board.available("baremetal")
+    assert left == {"code": 0x400000 - 0x20000, "ram": 0x400000 - 1024 - 4096, "psram": 0x1000000}
+    assert board.arena_regions("baremetal") == {"ram": left["ram"], "psram": left["psram"]}
+
+
+def test_a_folder_of_ones_own_is_looked_in_first(folder: Path) -> None:
+    assert load_board("mine", [folder]).name == "mine"
+    edit(folder / "mine.toml", "25_000_000", "50_000_000")
+    (folder / "mine.toml").rename(folder / "mps2-an386.toml")
+    edit(folder / "mps2-an386.toml", 'name = "mine"', 'name = "mps2-an386"')
+    assert load_board("mps2-an386", [folder]).clock_hz == 50_000_000
+    assert load_board("mps2-an386").clock_hz == 25_000_000
+
+
+def test_an_unknown_board_lists_near_names() -> None:
+    with pytest.raises(MissingError, match=r"no board mps2-an387") as error:
+        load_board("mps2-an387")
+    assert error.value.hint is not None
+    assert "mps2-an386" in error.value.hint
+    assert error.value.exit_code == 4
+
+
+def test_a_board_name_is_no_path(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    shutil.copy(resources.boards_dir() / "mps2-an386.toml", tmp_path)
+    with pytest.raises(MissingError):
+        load_board("../mps2-an386", [tmp_path / "below"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("clock_hz = 25_000_000", "clock_mhz = 25", r"mine\.toml: clock_mhz: unknown key"),
+        ("clock_hz = 25_000_000", "", r"mine\.toml: clock_hz: missing"),
+        ("clock_hz = 25_000_000", 'clock_hz = "25"', r"mine\.toml: clock_hz: input should be a valid integer"),
+        ('kind = "ram"', 'kind = "rom"', r"mine\.toml: memory\.1\.kind: input should be 'flash' or 'ram'"),
+        ("size = 0x00400000", "size = 0x00400000\nspeed = 1", r"mine\.toml: memory\.0\.speed: unknown key"),
+        ("size = 0x00400000", "size = 0", r"mine\.toml: memory\.0\.size"),
+        ("base = 0x21000000", "base = 0x20300000", r"mine\.toml: memory: ram and psram overlap"),
+        ("base = 0x21000000", "base = 0xFFFFF000", r"psram ends behind the 32-bit address space"),
+        ('name = "psram"', 'name = "ram"', r"memory: two regions have one name"),
+        ('uart = "uart0"', 'uart = "uart9"', r"console\.uart: cmsdk-cm4 has no UART uart9"),
+        ('data = "ram"', 'data = "code"', r"frameworks\.baremetal\.data: code is not ram"),
+        ('program = "code"', 'program = "flash"', r"frameworks\.baremetal\.program: no memory region flash"),
+        ("ram = 1024 }", "ram = 0x400000 }", r"frameworks\.baremetal\.takes: more than"),
+        ("ram = 1024 }", "sram = 1024 }", r"frameworks\.baremetal\.takes: no memory region sram"),
+        ("[frameworks.baremetal]", "[frameworks.barmetal]", r"mine\.toml: frameworks\.barmetal"),
+        ('name = "mine"', 'name = "yours"', r"name: yours is not the name of the file"),
+        ("[console]", "[console", r"mine\.toml: not TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_name_and_key(folder: Path, old: str, new: str, said: str) -> None:
+    edit(folder / "mine.toml", old, new)
+    with pytest.raises(UsageError, match=said):
+        load_board("mine", [folder])
+
+
+def test_all_that_is_wrong_is_said_at_once(folder: Path) -> None:
+    edit(folder / "mine.toml", "clock_hz = 25_000_000", "clock = 1")
+    edit(folder / "mine.toml", "baud = 115200", "speed = 115200")
+    with pytest.raises(UsageError) as error:
+        load_board("mine", [folder])
+    for said in ("clock: unknown key", "clock_hz: missing", "console.speed: unknown key", "console.baud: missing"):
+        assert said in str(error.value)
+
+
+def test_a_wrong_soc_file_is_refused_by_its_own_name(folder: Path) -> None:
+    edit(folder / "soc" / "cmsdk-cm4.toml", 'fpu = "sp"', 'fpu = "single"')
+    with pytest.raises(UsageError, match=r"soc/cmsdk-cm4\.toml: fpu"):
+        load_board("mine", [folder])
+
+
+def test_an_unknown_soc_lists_near_names(folder: Path) -> None:
+    edit(folder / "mine.toml", 'soc = "cmsdk-cm4"', 'soc = "cmsdk-cm5"')
+    with pytest.raises(MissingError, match="no SoC cmsdk-cm5") as error:
+        load_board("mine", [folder])
+    assert "cmsdk-cm4" in str(error.value.hint)
+
+
+def test_a_region_or_framework_that_a_board_lacks() -> None:
+    board = load_board("mps2-an386")
+    with pytest.raises(UsageError, match="no memory region itcm") as error:
+        board.region("itcm")
+    assert "psram" in str(error.value.hint)
+    with pytest.raises(UsageError, match="no framework zephyr"):
+        board.framework_name("zephyr")
+
+
+def test_the_host_library_variable_must_name_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TIGRIS_HOST_LIBRARY", str(tmp_path / "absent.so"))
+    with pytest.raises(MissingError, match="TIGRIS_HOST_LIBRARY"):
+        resources.host_library()
+    (tmp_path / "absent.so").write_bytes(b"")
+    assert resources.host_library() == tmp_path / "absent.so"
+
+
+def test_resources_are_found_inside_an_installed_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(resources, "PACKAGE", tmp_path / "tigris_codegen")
+    monkeypatch.setattr(resources, "CHECKOUT", tmp_path)
+    with pytest.raises(MissingError, match="boards"):
+        resources.boards_dir()
+    (tmp_path / "boards").mkdir()  # a stranger's folder beside the package
+    with pytest.raises(MissingError, match="boards"):
+        resources.boards_dir()
+    (tmp_path / "tigris_codegen" / "_data" / "boards").mkdir(parents=True)
+    (tmp_path / "tigris_codegen" / "_data" / "boards" / "mps2-an386.toml").write_text("")
+    assert resources.boards_dir() == tmp_path / "tigris_codegen" / "_data" / "boards"

@@ -1,0 +1,66 @@
+"""Which memory region of the board holds which arena."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tigris_codegen.boards import Board, FrameworkName
+from tigris_codegen.errors import FitError, UsageError
+from tigris_codegen.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Names of the board's memory regions; `slow` is None for a plan without slow arena."""
+
+    program: str
+    data: str
+    fast: str
+    slow: str | None
+
+
+def place(
+    plan: Plan,
+    plan_bytes: int,
+    board: Board,
+    framework: FrameworkName,
+    fast_region: str | None = None,
+    slow_region: str | None = None,
+) -> Placement:
+    """The first region with room for each arena, unless one is named; FitError where there is none.
+
+    The core's workspace is a variable, so it takes from the data region before any arena does.
+    """
+    use = board.frameworks[framework]
+    flash = board.available(framework)[use.program]
+    if plan_bytes > flash:
+        raise FitError(
+            f"the plan has {plan_bytes} bytes, {board.name} leaves {flash} in {use.program}.", plan_bytes, flash
+        )
+    left = board.arena_regions(framework)
+    left[use.data] -= plan.workspace_bytes
+    fast = _choose("fast", plan.fast_bytes, left, board, fast_region)
+    left[fast] -= _aligned(plan.fast_bytes)
+    slow = _choose("slow", plan.slow_bytes, left, board, slow_region) if plan.slow_bytes else None
+    return Placement(use.program, use.data, fast, slow)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // 16) * 16
+
+
+def _choose(arena: str, need: int, left: dict[str, int], board: Board, named: str | None) -> str:
+    if named is not None:
+        if board.region(named).kind != "ram":
+            raise UsageError(f"{named} of {board.name} is not RAM.", "its RAM: " + ", ".join(left))
+        left = {named: left[named]}
+    for region, have in left.items():
+        if _aligned(need) <= have:
+            return region
+    largest = max(left, key=lambda region: left[region])
+    raise FitError(
+        f"the {arena} arena needs {need} bytes, {board.name} leaves {left[largest]} in {largest}.",
+        need,
+        left[largest],
+        "compile for less memory or choose another region",
+    )

@@ -1,0 +1,69 @@
+"""Builds a generated project for an emulator."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from tigris_codegen.codegen.lock import read_lock
+from tigris_codegen.emulate import tools
+from tigris_codegen.errors import MissingError
+
+CMSIS_VARIABLE = "CMSIS_CORE_ROOT"
+CMSIS_PACKAGE = "@xpack-3rd-party/arm-cmsis-core"
+_CMSIS_PROBE = "core_cm4.h"
+_INCLUDE_FOLDERS = ("", "Include", "Core/Include", "CMSIS/Core/Include")
+
+
+def find_cmsis(*starts: Path) -> Path:
+    """The folder with CMSIS-Core's headers.
+
+    CMSIS_CORE_ROOT where it is set, else the npm package in a `node_modules` of the folders `starts` or above them.
+    """
+    override = os.environ.get(CMSIS_VARIABLE)
+    candidates = [Path(override)] if override else list(_npm_packages(starts))
+    for root in candidates:
+        for folder in _INCLUDE_FOLDERS:
+            if (root / folder / _CMSIS_PROBE).is_file():
+                return (root / folder).resolve()
+    if override:
+        raise MissingError(f"{CMSIS_VARIABLE} names {override}, where CMSIS-Core's headers are not.")
+    raise MissingError(
+        "CMSIS-Core's headers are missing.",
+        f"run `npm install {CMSIS_PACKAGE}` in the project's folder or above it, or set {CMSIS_VARIABLE}",
+    )
+
+
+def _npm_packages(starts: tuple[Path, ...]) -> Iterator[Path]:
+    for start in starts:
+        for folder in (start.resolve(), *start.resolve().parents):
+            yield folder / "node_modules" / CMSIS_PACKAGE
+
+
+def build(project: Path, *, timeout: float = 600.0) -> Path:
+    """Builds the self-test of the project with its preset `emulate` and returns the ELF image.
+
+    MissingError where a tool or CMSIS-Core is missing, TigrisError with the compiler's words where the build fails.
+    """
+    lock = read_lock(project)
+    cmake = tools.find("cmake")
+    tools.find("arm-none-eabi-gcc")
+    generator = _generator()
+    cmsis = find_cmsis(project, Path.cwd())
+    folder = project / "build" / "emulate"
+    configure: list[str | Path] = [cmake, "--preset", "emulate", f"-D{CMSIS_VARIABLE}={cmsis}"]
+    if not (folder / "CMakeCache.txt").exists():
+        configure += ["-G", generator]
+    tools.run(configure, project, timeout)
+    target = f"{lock.core}_selftest"
+    tools.run([cmake, "--build", "--preset", "emulate", "--target", target, "--parallel"], project, timeout)
+    return folder / f"{target}.elf"
+
+
+def _generator() -> str:
+    for program, generator in (("ninja", "Ninja"), ("make", "Unix Makefiles")):
+        if shutil.which(program):
+            return generator
+    raise MissingError("neither ninja nor make is here.", "`pip install ninja` or `apt install ninja-build`")

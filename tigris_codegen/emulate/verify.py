@@ -1,0 +1,131 @@
+"""Builds a project, runs it in an emulator and compares what it did with what was stated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tigris_codegen.boards import Board, load_board
+from tigris_codegen.codegen.lock import read_lock
+from tigris_codegen.codegen.project import EXPECTED
+from tigris_codegen.emulate.build import build
+from tigris_codegen.emulate.emulator import Emulator
+from tigris_codegen.emulate.qemu import TIMEOUT, QemuEmulator
+from tigris_codegen.emulate.report import Report
+from tigris_codegen.errors import DifferenceError, UsageError
+
+EMULATORS: tuple[Emulator, ...] = (QemuEmulator(),)
+
+
+@dataclass(frozen=True)
+class ExpectedOutput:
+    """A model output and how it is compared."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What the project says its self-test gives: `vectors` holds the bytes of each output, per vector."""
+
+    ram_bytes: int
+    stack_bytes: int
+    tolerance: float
+    outputs: tuple[ExpectedOutput, ...]
+    vectors: tuple[tuple[bytes, ...], ...]
+
+
+@dataclass(frozen=True)
+class VerifyResult:
+    """The report, what was expected, and every difference as a sentence; `ok` without differences."""
+
+    board: Board
+    expectation: Expectation
+    report: Report
+    differences: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.differences
+
+    def check(self) -> None:
+        """DifferenceError unless `ok`."""
+        if self.differences:
+            raise DifferenceError("\n".join(self.differences))
+
+
+def read_expectation(project: Path) -> Expectation:
+    """The expectation recorded in a generated project."""
+    try:
+        values = json.loads((project / EXPECTED).read_text(encoding="utf-8"))
+        return Expectation(
+            ram_bytes=int(values["ram_bytes"]),
+            stack_bytes=int(values["stack_bytes"]),
+            tolerance=float(values["tolerance"]),
+            outputs=tuple(ExpectedOutput(o["name"], o["dtype"], tuple(o["shape"])) for o in values["outputs"]),
+            vectors=tuple(tuple(bytes.fromhex(output) for output in vector) for vector in values["vectors"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{project / EXPECTED} cannot be read: {error}.", "generate the project again") from error
+
+
+def verify_project(project: Path, *, board_folders: Sequence[Path] = (), timeout: float = TIMEOUT) -> VerifyResult:
+    """Builds the project's self-test, runs it as its board and compares outputs and memory with the expectation.
+
+    Differences are in the result, not raised; MissingError for a tool, TigrisError for a build or run that fails.
+    """
+    lock = read_lock(project)
+    board = load_board(lock.board, board_folders)
+    emulator = next((e for e in EMULATORS if e.supports(board)), None)
+    if emulator is None:
+        raise UsageError(f"no emulator can be the board {board.name}.")
+    expectation = read_expectation(project)
+    report = emulator.run(build(project), board, timeout)
+    return VerifyResult(board, expectation, report, differences(expectation, report))
+
+
+def differences(expectation: Expectation, report: Report) -> tuple[str, ...]:
+    """Every way in which the report is not as expected."""
+    found = []
+    if not report.passed:
+        found.append(f"the firmware's own self-test failed: {report.failure}")
+    if [run.vector for run in report.runs] != list(range(len(expectation.vectors))):
+        found.append(f"{len(report.runs)} test vectors were run, not {len(expectation.vectors)}")
+    for run, expected in zip(report.runs, expectation.vectors, strict=False):
+        if len(run.outputs) != len(expected):
+            found.append(f"vector {run.vector}: {len(run.outputs)} outputs, not {len(expected)}")
+            continue
+        for index, (port, got, want) in enumerate(zip(expectation.outputs, run.outputs, expected, strict=True)):
+            difference = _difference(port, got, want, expectation.tolerance)
+            if difference:
+                found.append(f"vector {run.vector}, output {index} ({port.name}): {difference}")
+    if report.stated_ram_bytes != expectation.ram_bytes:
+        found.append(f"the firmware states {report.stated_ram_bytes} bytes of RAM, the project {expectation.ram_bytes}")
+    if report.peak_bytes > expectation.ram_bytes:
+        found.append(f"{report.peak_bytes} bytes of RAM were used, {expectation.ram_bytes} were stated")
+    if report.stack_bytes > expectation.stack_bytes:
+        found.append(f"{report.stack_bytes} bytes of stack were used, {expectation.stack_bytes} are reserved")
+    return tuple(found)
+
+
+def _difference(port: ExpectedOutput, got: bytes, want: bytes, tolerance: float) -> str | None:
+    if got == want:
+        return None
+    if len(got) != len(want):
+        return f"{len(got)} bytes, not {len(want)}"
+    a, b = (np.frombuffer(data, dtype=port.dtype) for data in (got, want))
+    if port.dtype == "float32":
+        distance = np.abs(a.astype(np.float64) - b.astype(np.float64))
+        wrong = ~(distance <= tolerance) & (a.view(np.uint32) != b.view(np.uint32))
+    else:
+        wrong = a != b
+    if not wrong.any():
+        return None
+    first = int(np.flatnonzero(wrong)[0])
+    return f"{int(wrong.sum())} of {a.size} values differ, the first at {first}: {a[first]}, expected {b[first]}"

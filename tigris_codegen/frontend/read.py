@@ -1,0 +1,389 @@
+"""A .tflite file as a graph, or everything that keeps it from being one, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+import tflite
+from numpy.typing import NDArray
+
+from tigris_codegen.errors import ModelError, Refusal
+from tigris_codegen.frontend.flatbuffer import EMPTY_OPTIONS, IDENTIFIER, DamagedFile, check_structure, copy_options
+from tigris_codegen.ir.edit import without_dead_tensors
+from tigris_codegen.ir.graph import DType, Graph, Op, Quantization, Tensor
+from tigris_codegen.ir.verify import verify
+from tigris_codegen.ops import SPECS
+from tigris_codegen.ops.spec import OpSpec, base_tensor
+
+SCHEMA_VERSION = 3
+MAX_RANK = 6
+#: What a plan can address: 28 bits of offset.
+MAX_TENSOR_BYTES = (1 << 28) - 1
+
+_TYPES = {
+    tflite.TensorType.FLOAT32: DType.F32,
+    tflite.TensorType.INT32: DType.S32,
+    tflite.TensorType.UINT8: DType.U8,
+    tflite.TensorType.INT64: DType.S64,
+    tflite.TensorType.BOOL: DType.BOOL,
+    tflite.TensorType.INT16: DType.S16,
+    tflite.TensorType.INT8: DType.S8,
+}
+_TYPE_NAMES = {v: k.lower() for k, v in vars(tflite.TensorType).items() if isinstance(v, int)}
+_OPERATOR_NAMES = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
+_CUSTOM = tflite.BuiltinOperator.CUSTOM
+
+_FLOAT16_BYTES = 2
+
+
+def read_model(data: bytes, name: str) -> Graph:
+    """The graph of a .tflite file. ModelError with every refusal where the file does not convert."""
+    _check_file(data, name)
+    try:
+        check_structure(data)
+        return _Reader(data, name).read()
+    except DamagedFile as damage:
+        raise ModelError((Refusal("file.damaged", f"the file is damaged: {damage}"),)) from None
+
+
+def _check_file(data: bytes, name: str) -> None:
+    only = "only TensorFlow Lite models (.tflite) are read today"
+    if not data:
+        raise ModelError((Refusal("file.empty", "the file is empty"),))
+    if name.lower().endswith(".onnx") or _looks_like_onnx(data):
+        hint = "convert the model to .tflite first"
+        raise ModelError((Refusal("file.onnx", f"the file is an ONNX model; {only}", hint=hint),))
+    if data[4:8] != IDENTIFIER:
+        reason = f"the file is not a TensorFlow Lite model: the identifier {IDENTIFIER.decode()} is missing; {only}"
+        raise ModelError((Refusal("file.identifier", reason),))
+
+
+def _looks_like_onnx(data: bytes) -> bool:
+    """An ONNX file starts with its IR version (field 1, a number), then a producer (2) or another text or message."""
+    return data[4:8] != IDENTIFIER and len(data) > 2 and data[0] == 0x08 and data[1] < 0x20 and data[2] in (0x12, 0x3A)
+
+
+@dataclass(frozen=True)
+class _RawOp:
+    """An operator as the file has it. `problem` says why it does not convert, whatever its operands are."""
+
+    index: int
+    kind: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options: tuple[bytes, int]
+    problem: Refusal | None
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The inputs that matter, -1 for one left out."""
+        return self.inputs if self.problem else self.inputs[: SPECS[self.kind].used_inputs]
+
+
+class _Reader:
+    """Reads one file whose structure is proven."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self.data = data
+        self.name = name
+        self.model = tflite.Model.GetRootAs(data, 0)
+        self.refusals: list[Refusal] = []
+
+    def read(self) -> Graph:
+        self._check_model()
+        subgraph = self.model.Subgraphs(0)
+        count = subgraph.TensorsLength()
+        inputs = self._indices(subgraph.InputsAsNumpy(), count, "a model input", optional=False)
+        outputs = self._indices(subgraph.OutputsAsNumpy(), count, "a model output", optional=False)
+        ops = self._live([self._operator(subgraph, i, count) for i in range(subgraph.OperatorsLength())], outputs)
+        self._check_interface(inputs, outputs, ops)
+        tensors, faults = self._tensors(subgraph, inputs, outputs, ops)
+        graph = self._convert(tensors, faults, ops, inputs, outputs)
+        if self.refusals:
+            raise ModelError(tuple(self.refusals))
+        return verify(without_dead_tensors(graph))
+
+    def _refuse(self, code: str, reason: str, hint: str | None = None) -> None:
+        self.refusals.append(Refusal(code, reason, hint=hint))
+
+    # The file as a whole.
+
+    def _check_model(self) -> None:
+        version, subgraphs = self.model.Version(), self.model.SubgraphsLength()
+        if version != SCHEMA_VERSION:
+            self._refuse("file.version", f"the file has schema version {version}, not {SCHEMA_VERSION}")
+        if subgraphs == 0:
+            self._refuse("file.subgraphs", "the file holds no model: it has no subgraph")
+            raise ModelError(tuple(self.refusals))
+        if subgraphs > 1:
+            reason = f"the model has {subgraphs} subgraphs (control flow or several signatures); one is supported"
+            self._refuse("file.subgraphs", reason, "export each signature as a model of its own")
+
+    def _indices(self, values: NDArray[Any] | int, count: int, what: str, optional: bool) -> tuple[int, ...]:
+        """Tensor numbers of a vector; an absent vector reads as 0."""
+        numbers = tuple(int(v) for v in values) if isinstance(values, np.ndarray) else ()
+        for number in numbers:
+            if not (-1 if optional else 0) <= number < count:
+                raise DamagedFile(f"{what} is tensor {number} of {count}")
+        return numbers
+
+    # Operators.
+
+    def _operator(self, subgraph: Any, index: int, tensors: int) -> _RawOp:
+        raw = subgraph.Operators(index)
+        inputs = self._indices(raw.InputsAsNumpy(), tensors, f"an input of operator {index}", optional=True)
+        outputs = self._indices(raw.OutputsAsNumpy(), tensors, f"an output of operator {index}", optional=False)
+        code_index = raw.OpcodeIndex()
+        if code_index >= self.model.OperatorCodesLength():
+            raise DamagedFile(f"operator {index} has code {code_index} of {self.model.OperatorCodesLength()}")
+        code = self.model.OperatorCodes(code_index)
+        number = max(code.DeprecatedBuiltinCode(), code.BuiltinCode())
+        kind, problem = _OPERATOR_NAMES.get(number, f"#{number}"), None
+        if number == _CUSTOM:
+            custom = (code.CustomCode() or b"").decode("utf-8", "replace")
+            kind, problem = f"CUSTOM:{custom}", _custom_problem(index, custom)
+        elif kind not in SPECS:
+            problem = Refusal("operator.unsupported", "not supported", index, kind)
+        options = EMPTY_OPTIONS
+        if problem is None and SPECS[kind].options and raw.BuiltinOptionsType() != tflite.BuiltinOptions.NONE:
+            wanted = getattr(tflite.BuiltinOptions, SPECS[kind].options)
+            table = raw.BuiltinOptions()
+            if raw.BuiltinOptionsType() != wanted:
+                problem = Refusal("operator.options", "options of another operator", index, kind)
+            elif table is not None:
+                options = copy_options(self.data, table.Pos)
+        return _RawOp(index, kind, inputs, outputs, options, problem)
+
+    def _live(self, ops: Sequence[_RawOp], outputs: tuple[int, ...]) -> list[_RawOp]:
+        """The operators that the outputs need, and those without outputs, which exist for their effects."""
+        needed, live = set(outputs), []
+        for op in reversed(ops):
+            if not op.outputs or needed.intersection(op.outputs):
+                needed.update(op.used)
+                live.append(op)
+        return live[::-1]
+
+    def _check_interface(self, inputs: tuple[int, ...], outputs: tuple[int, ...], ops: Sequence[_RawOp]) -> None:
+        if not ops:
+            self._refuse("file.operators", "the model computes nothing: it has no operators")
+        if not outputs:
+            self._refuse("file.outputs", "the model has no outputs")
+        if len(set(inputs)) < len(inputs):
+            self._refuse("file.inputs", "the same tensor is two inputs of the model")
+
+    # Tensors.
+
+    def _tensors(
+        self, subgraph: Any, inputs: tuple[int, ...], outputs: tuple[int, ...], ops: Sequence[_RawOp]
+    ) -> tuple[list[Tensor], dict[int, Refusal]]:
+        """All tensors, and the faults of those that do not convert (a placeholder stands for each of them)."""
+        used = {*inputs, *outputs, *(t for op in ops for t in (*op.used, *op.outputs) if t >= 0)}
+        names = _unique_names([_text(subgraph.Tensors(i).Name()) for i in range(subgraph.TensorsLength())])
+        tensors, faults = [], {}
+        for i, name in enumerate(names):
+            tensor = Tensor(name, (1,), DType.F32)
+            if i in used:
+                try:
+                    tensor = self._tensor(subgraph.Tensors(i), name)
+                except _Fault as fault:
+                    faults[i] = Refusal(f"tensor.{fault.code}", f"tensor {name!r} {fault.reason}", hint=fault.hint)
+            tensors.append(tensor)
+        return tensors, faults
+
+    def _tensor(self, raw: Any, name: str) -> Tensor:
+        shape = tuple(int(n) for n in raw.ShapeAsNumpy()) if raw.ShapeLength() else ()
+        if any(n < 0 for n in shape):
+            raise _Fault("shape", f"has a dynamic shape, {list(shape)}", "fix the shape when converting")
+        if 0 in shape:
+            raise _Fault("shape", f"has no elements: its shape is {list(shape)}", None)
+        if len(shape) > MAX_RANK:
+            raise _Fault("shape", f"has {len(shape)} dimensions; up to {MAX_RANK} are supported", None)
+        if raw.Sparsity() is not None:
+            raise _Fault("sparse", "is sparse", "convert without sparse weights")
+        if raw.IsVariable():
+            raise _Fault("variable", "is a variable; state is not supported", None)
+        data = self._data(raw, name)
+        kind = raw.Type()
+        if kind == tflite.TensorType.FLOAT16 and data is not None and len(data) == prod(shape) * _FLOAT16_BYTES:
+            # float32 holds every float16 exactly, and DEQUANTIZE of it is what the file does next.
+            return Tensor(name, shape, DType.F32, None, np.frombuffer(data, "<f2").astype("<f4").tobytes())
+        if kind not in _TYPES:
+            raise _Fault("type", f"holds {_TYPE_NAMES.get(kind, f'type {kind}')}, which is not supported", None)
+        tensor = Tensor(name, shape, _TYPES[kind], self._quantization(raw), data)
+        if tensor.bytes > MAX_TENSOR_BYTES:
+            raise _Fault("size", f"takes {tensor.bytes} bytes; up to {MAX_TENSOR_BYTES} are supported", None)
+        if data is not None and len(data) != tensor.bytes:
+            raise _Fault("data", f"takes {tensor.bytes} bytes, its data {len(data)}", None)
+        return tensor
+
+    def _data(self, raw: Any, name: str) -> bytes | None:
+        """The bytes of a constant: in its buffer, or elsewhere in the file; None for a tensor without."""
+        index = raw.Buffer()
+        if index == 0:
+            return None
+        if index >= self.model.BuffersLength():
+            raise DamagedFile(f"tensor {name!r} has buffer {index} of {self.model.BuffersLength()}")
+        buffer = self.model.Buffers(index)
+        offset, size = buffer.Offset(), buffer.Size()
+        if offset > 1:  # 0 and 1 stand for data inside the buffer table
+            if offset + size > len(self.data):
+                raise DamagedFile(f"the data of tensor {name!r} lie outside the file")
+            return self.data[offset : offset + size]
+        values = buffer.DataAsNumpy()
+        return values.tobytes() if isinstance(values, np.ndarray) and values.size else None
+
+    def _quantization(self, raw: Any) -> Quantization | None:
+        table = raw.Quantization()
+        if table is None or not table.ScaleLength() or not table.ZeroPointLength():
+            return None
+        if table.DetailsType():
+            raise _Fault("quantization", "has a custom quantization", None)
+        scales = tuple(float(s) for s in table.ScaleAsNumpy())
+        zero_points = tuple(int(z) for z in table.ZeroPointAsNumpy())
+        if len(scales) != len(zero_points):
+            raise _Fault("quantization", f"has {len(scales)} scales and {len(zero_points)} zero points", None)
+        return Quantization(scales, zero_points, table.QuantizedDimension())
+
+    # Operators with their tensors.
+
+    def _convert(
+        self,
+        tensors: list[Tensor],
+        faults: dict[int, Refusal],
+        ops: Sequence[_RawOp],
+        inputs: tuple[int, ...],
+        outputs: tuple[int, ...],
+    ) -> Graph:
+        """The graph; refusals on the way are collected, and then the graph is not meant to be used."""
+        for i in inputs:
+            self._report(faults.get(i))
+            if tensors[i].data is not None:
+                self._refuse("file.inputs", f"model input {tensors[i].name!r} is a constant")
+        defined = {*inputs, *(i for i, t in enumerate(tensors) if t.data is not None)}
+        kept: list[Op] = []
+        for raw in ops:
+            if raw.problem is not None:
+                self.refusals.append(raw.problem)
+            else:
+                self._check_flow(raw, tensors, faults, defined)
+                op = self._checked_op(raw, tensors, faults, Graph(self.name, tuple(tensors), tuple(kept), inputs, ()))
+                if op is not None:
+                    kept.append(op)
+            defined.update(raw.outputs)
+        graph = Graph(self.name, tuple(tensors), tuple(kept), inputs, outputs)
+        for i in outputs:
+            self._report(faults.get(i))
+            self._check_output(graph, i, defined)
+        return graph
+
+    def _report(self, fault: Refusal | None) -> None:
+        if fault is not None and fault not in self.refusals:
+            self.refusals.append(fault)
+
+    def _check_flow(
+        self, raw: _RawOp, tensors: Sequence[Tensor], faults: dict[int, Refusal], defined: set[int]
+    ) -> None:
+        for i in raw.used:
+            if i >= 0 and i not in defined and i not in faults:
+                reason = f"it reads tensor {tensors[i].name!r} before anything writes it"
+                self.refusals.append(Refusal("operator.order", reason, raw.index, raw.kind))
+        for i in raw.outputs:
+            if i in defined:
+                reason = f"it writes tensor {tensors[i].name!r}, which is an input, a constant or already written"
+                self.refusals.append(Refusal("operator.order", reason, raw.index, raw.kind))
+
+    def _checked_op(self, raw: _RawOp, tensors: list[Tensor], faults: dict[int, Refusal], graph: Graph) -> Op | None:
+        """The operator, None where it is refused or the compiler has computed it."""
+        spec = SPECS[raw.kind]
+        found = [faults[i] for i in (*raw.used, *raw.outputs) if i in faults]
+        for fault in found:
+            self._report(fault)
+        if found:
+            return None
+        problem = _operand_problem(spec, raw)
+        if problem is not None:
+            reason = f"operands that do not fit: {problem}"
+            self.refusals.append(Refusal("operator.operands", reason, raw.index, raw.kind))
+            return None
+        options = getattr(tflite, spec.options)() if spec.options else None
+        if options is not None:
+            options.Init(*raw.options)
+        attributes = spec.read_attributes(options, [tensors[i] if i >= 0 else None for i in raw.inputs])
+        op = Op(raw.kind, _trimmed(raw.inputs[: spec.kept_inputs]), raw.outputs, attributes, raw.index)
+        data = spec.constant(graph, op)
+        if data is not None:
+            tensors[raw.outputs[0]] = replace(tensors[raw.outputs[0]], data=data)
+            return None
+        broken = spec.refusals(graph, op)
+        self.refusals += broken
+        return None if broken else op
+
+    def _check_output(self, graph: Graph, index: int, defined: set[int]) -> None:
+        name = graph.tensors[index].name
+        if index not in defined:
+            self._refuse("file.outputs", f"nothing writes model output {name!r}")
+        elif graph.tensors[base_tensor(graph, index)].data is not None:
+            self._refuse("file.outputs", f"model output {name!r} is a constant: nothing computes it")
+
+
+class _Fault(Exception):
+    """Why a tensor does not convert."""
+
+    def __init__(self, code: str, reason: str, hint: str | None) -> None:
+        super().__init__(reason)
+        self.code, self.reason, self.hint = code, reason, hint
+
+
+def _custom_problem(index: int, custom: str) -> Refusal:
+    kind = f"CUSTOM:{custom}"
+    if custom in ("ethos-u", "edgetpu-custom-op"):
+        chip = "Arm Ethos-U" if custom == "ethos-u" else "Edge TPU"
+        return Refusal(
+            "operator.accelerator", f"compiled for the {chip}", index, kind, "take the model from before that compiler"
+        )
+    if custom.startswith("Flex"):
+        return Refusal(
+            "operator.flex", "a TensorFlow (Flex) operator", index, kind, "convert with TFLITE_BUILTINS operators only"
+        )
+    return Refusal("operator.custom", "a custom operator, not supported", index, kind)
+
+
+def _operand_problem(spec: OpSpec, raw: _RawOp) -> str | None:
+    least, most = spec.inputs
+    if not least <= len(raw.inputs) <= most:
+        return f"{len(raw.inputs)} inputs"
+    if len(raw.outputs) != 1:
+        return f"{len(raw.outputs)} outputs"
+    missing = next((i for i, t in enumerate(raw.inputs[: spec.optional]) if t < 0), None)
+    return None if missing is None else f"input {missing} is left out"
+
+
+def _trimmed(inputs: tuple[int, ...]) -> tuple[int, ...]:
+    """Without inputs left out at the end."""
+    while inputs and inputs[-1] < 0:
+        inputs = inputs[:-1]
+    return inputs
+
+
+def _text(name: bytes | None) -> str:
+    return (name or b"").decode("utf-8", "replace")
+
+
+def _unique_names(names: Sequence[str]) -> list[str]:
+    """The names, with a number where one is empty or taken."""
+    taken = {n for n in names if n}
+    seen: set[str] = set()
+    result = []
+    for index, name in enumerate(names):
+        unique = name
+        number = index if not name else 1
+        while not unique or unique in seen or (unique != name and unique in taken):
+            unique = f"{name or 'tensor'}_{number}"
+            number += 1
+        seen.add(unique)
+        result.append(unique)
+    return result
