@@ -126,6 +126,9 @@ def float_activation_range(activation: Activation) -> tuple[float, float]:
 
 def quantize_value(value: float, scale: float, zero_point: int) -> int:
     """One real value as a quantized number: a float32 division, rounded half away from zero."""
+    quotient = value / scale
+    if abs(quotient) >= INT32_MAX:  # beyond every quantized type
+        return INT32_MAX if quotient > 0 else INT32_MIN
     return zero_point + round_half_away(float(np.float32(value) / np.float32(scale)))
 
 

@@ -174,7 +174,7 @@ def test_a_plan_for_another_backend_and_a_plan_with_state(tmp_path: Path) -> Non
 def test_arenas_go_to_the_first_region_with_room() -> None:
     ram = BOARD.arena_regions("baremetal")["ram"]
     plan = handmade.lookup_plan()
-    room = (ram - plan.workspace_bytes) // 16 * 16
+    room = ram - plan.workspace_bytes
     assert place(replace(plan, fast_bytes=room), 100, BOARD, "baremetal").fast == "ram"
     assert place(replace(plan, fast_bytes=room + 1), 100, BOARD, "baremetal").fast == "psram"
     both = place(replace(plan, fast_bytes=room, slow_bytes=16), 100, BOARD, "baremetal")

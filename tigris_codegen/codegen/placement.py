@@ -29,7 +29,8 @@ def place(
 ) -> Placement:
     """The first region with room for each arena, unless one is named; FitError where there is none.
 
-    The core's workspace is a variable, so it takes from the data region before any arena does.
+    The core's workspace is a variable, so it takes from the data region before any arena does. What alignment costs in
+    front of an arena is among the few bytes that the board's `takes` sets aside.
     """
     use = board.frameworks[framework]
     flash = board.available(framework)[use.program]
@@ -40,13 +41,9 @@ def place(
     left = board.arena_regions(framework)
     left[use.data] -= plan.workspace_bytes
     fast = _choose("fast", plan.fast_bytes, left, board, fast_region)
-    left[fast] -= _aligned(plan.fast_bytes)
+    left[fast] -= plan.fast_bytes
     slow = _choose("slow", plan.slow_bytes, left, board, slow_region) if plan.slow_bytes else None
     return Placement(use.program, use.data, fast, slow)
-
-
-def _aligned(size: int) -> int:
-    return -(-size // 16) * 16
 
 
 def _choose(arena: str, need: int, left: dict[str, int], board: Board, named: str | None) -> str:
@@ -55,7 +52,7 @@ def _choose(arena: str, need: int, left: dict[str, int], board: Board, named: st
             raise UsageError(f"{named} of {board.name} is not RAM.", "its RAM: " + ", ".join(left))
         left = {named: left[named]}
     for region, have in left.items():
-        if _aligned(need) <= have:
+        if need <= have:
             return region
     largest = max(left, key=lambda region: left[region])
     raise FitError(

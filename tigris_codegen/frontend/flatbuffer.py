@@ -74,12 +74,15 @@ _MODEL = Table("model", {0: Scalar(4), 1: Tables(_OPERATOR_CODE), 2: Tables(_SUB
 
 #: A table and its place in a vector take at least this many bytes, so that a file has only so many tables.
 _LEAST_TABLE_BYTES = 8
+#: Writers may share vectors between tables; a file whose vectors add up to more than this is made to exhaust readers.
+_MOST_SHARING = 8
 
 
 class _Checker:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.tables_left = len(data) // _LEAST_TABLE_BYTES + 1
+        self.bytes_left = len(data) * _MOST_SHARING
 
     def number(self, code: str, position: int, what: str) -> int:
         if position < 0 or position + struct.calcsize(code) > len(self.data):
@@ -97,6 +100,9 @@ class _Checker:
         count = self.number("I", start, what)
         if start + 4 + count * item_bytes > len(self.data):
             raise DamagedFile(f"{what} has {count} items, more than the file holds")
+        self.bytes_left -= count * item_bytes
+        if self.bytes_left < 0:
+            raise DamagedFile("the file names more data than it can hold")
         return start + 4, count
 
     def field_offsets(self, position: int, what: str) -> tuple[tuple[int, ...], int]:

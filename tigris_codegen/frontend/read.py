@@ -21,6 +21,8 @@ from tigris_codegen.ops.spec import OpSpec, base_tensor
 
 SCHEMA_VERSION = 3
 MAX_RANK = 6
+#: Most bytes of constants computed from others, as a multiple of the file's.
+MAX_GROWTH = 16
 #: What a plan can address: 28 bits of offset.
 MAX_TENSOR_BYTES = (1 << 28) - 1
 
@@ -91,7 +93,10 @@ class _Reader:
         self.data = data
         self.name = name
         self.model = tflite.Model.GetRootAs(data, 0)
-        self.refusals: list[Refusal] = []
+        self.refusals: dict[Refusal, None] = {}  # in the order in which they are found, each once
+        self.constants: dict[int, bytes | None] = {}  # by buffer: tensors may share one
+        self.widened: dict[int, bytes] = {}
+        self.computed_bytes = 0
 
     def read(self) -> Graph:
         self._check_model()
@@ -108,7 +113,10 @@ class _Reader:
         return verify(without_dead_tensors(graph))
 
     def _refuse(self, code: str, reason: str, hint: str | None = None) -> None:
-        self.refusals.append(Refusal(code, reason, hint=hint))
+        self._add(Refusal(code, reason, hint=hint))
+
+    def _add(self, *refusals: Refusal) -> None:
+        self.refusals.update(dict.fromkeys(refusals))
 
     # The file as a whole.
 
@@ -195,22 +203,22 @@ class _Reader:
         return tensors, faults
 
     def _tensor(self, raw: Any, name: str) -> Tensor:
+        if raw.ShapeLength() > MAX_RANK:
+            raise _Fault("shape", f"has {raw.ShapeLength()} dimensions; up to {MAX_RANK} are supported", None)
         shape = tuple(int(n) for n in raw.ShapeAsNumpy()) if raw.ShapeLength() else ()
         if any(n < 0 for n in shape):
             raise _Fault("shape", f"has a dynamic shape, {list(shape)}", "fix the shape when converting")
         if 0 in shape:
             raise _Fault("shape", f"has no elements: its shape is {list(shape)}", None)
-        if len(shape) > MAX_RANK:
-            raise _Fault("shape", f"has {len(shape)} dimensions; up to {MAX_RANK} are supported", None)
         if raw.Sparsity() is not None:
             raise _Fault("sparse", "is sparse", "convert without sparse weights")
         if raw.IsVariable():
             raise _Fault("variable", "is a variable; state is not supported", None)
-        data = self._data(raw, name)
+        data = self._data(raw.Buffer(), name)
         kind = raw.Type()
         if kind == tflite.TensorType.FLOAT16 and data is not None and len(data) == prod(shape) * _FLOAT16_BYTES:
             # float32 holds every float16 exactly, and DEQUANTIZE of it is what the file does next.
-            return Tensor(name, shape, DType.F32, None, np.frombuffer(data, "<f2").astype("<f4").tobytes())
+            return Tensor(name, shape, DType.F32, None, self._widened(raw.Buffer(), data))
         if kind not in _TYPES:
             raise _Fault("type", f"holds {_TYPE_NAMES.get(kind, f'type {kind}')}, which is not supported", None)
         tensor = Tensor(name, shape, _TYPES[kind], self._quantization(raw), data)
@@ -220,11 +228,15 @@ class _Reader:
             raise _Fault("data", f"takes {tensor.bytes} bytes, its data {len(data)}", None)
         return tensor
 
-    def _data(self, raw: Any, name: str) -> bytes | None:
+    def _data(self, index: int, name: str) -> bytes | None:
         """The bytes of a constant: in its buffer, or elsewhere in the file; None for a tensor without."""
-        index = raw.Buffer()
         if index == 0:
             return None
+        if index not in self.constants:
+            self.constants[index] = self._buffer(index, name)
+        return self.constants[index]
+
+    def _buffer(self, index: int, name: str) -> bytes | None:
         if index >= self.model.BuffersLength():
             raise DamagedFile(f"tensor {name!r} has buffer {index} of {self.model.BuffersLength()}")
         buffer = self.model.Buffers(index)
@@ -235,6 +247,12 @@ class _Reader:
             return self.data[offset : offset + size]
         values = buffer.DataAsNumpy()
         return values.tobytes() if isinstance(values, np.ndarray) and values.size else None
+
+    def _widened(self, buffer: int, data: bytes) -> bytes:
+        """A buffer of float16 as float32."""
+        if buffer not in self.widened:
+            self.widened[buffer] = np.frombuffer(data, "<f2").astype("<f4").tobytes()
+        return self.widened[buffer]
 
     def _quantization(self, raw: Any) -> Quantization | None:
         table = raw.Quantization()
@@ -259,15 +277,15 @@ class _Reader:
         outputs: tuple[int, ...],
     ) -> Graph:
         """The graph; refusals on the way are collected, and then the graph is not meant to be used."""
+        self._add(*(faults[i] for i in inputs if i in faults))
         for i in inputs:
-            self._report(faults.get(i))
             if tensors[i].data is not None:
                 self._refuse("file.inputs", f"model input {tensors[i].name!r} is a constant")
         defined = {*inputs, *(i for i, t in enumerate(tensors) if t.data is not None)}
         kept: list[Op] = []
         for raw in ops:
             if raw.problem is not None:
-                self.refusals.append(raw.problem)
+                self._add(raw.problem)
             else:
                 self._check_flow(raw, tensors, faults, defined)
                 op = self._checked_op(raw, tensors, faults, Graph(self.name, tuple(tensors), tuple(kept), inputs, ()))
@@ -275,14 +293,10 @@ class _Reader:
                     kept.append(op)
             defined.update(raw.outputs)
         graph = Graph(self.name, tuple(tensors), tuple(kept), inputs, outputs)
-        for i in outputs:
-            self._report(faults.get(i))
+        self._add(*(faults[i] for i in outputs if i in faults))
+        for i in dict.fromkeys(outputs):
             self._check_output(graph, i, defined)
         return graph
-
-    def _report(self, fault: Refusal | None) -> None:
-        if fault is not None and fault not in self.refusals:
-            self.refusals.append(fault)
 
     def _check_flow(
         self, raw: _RawOp, tensors: Sequence[Tensor], faults: dict[int, Refusal], defined: set[int]
@@ -290,24 +304,23 @@ class _Reader:
         for i in raw.used:
             if i >= 0 and i not in defined and i not in faults:
                 reason = f"it reads tensor {tensors[i].name!r} before anything writes it"
-                self.refusals.append(Refusal("operator.order", reason, raw.index, raw.kind))
+                self._add(Refusal("operator.order", reason, raw.index, raw.kind))
         for i in raw.outputs:
             if i in defined:
                 reason = f"it writes tensor {tensors[i].name!r}, which is an input, a constant or already written"
-                self.refusals.append(Refusal("operator.order", reason, raw.index, raw.kind))
+                self._add(Refusal("operator.order", reason, raw.index, raw.kind))
 
     def _checked_op(self, raw: _RawOp, tensors: list[Tensor], faults: dict[int, Refusal], graph: Graph) -> Op | None:
         """The operator, None where it is refused or the compiler has computed it."""
         spec = SPECS[raw.kind]
         found = [faults[i] for i in (*raw.used, *raw.outputs) if i in faults]
-        for fault in found:
-            self._report(fault)
         if found:
+            self._add(*found)
             return None
         problem = _operand_problem(spec, raw)
         if problem is not None:
             reason = f"operands that do not fit: {problem}"
-            self.refusals.append(Refusal("operator.operands", reason, raw.index, raw.kind))
+            self._add(Refusal("operator.operands", reason, raw.index, raw.kind))
             return None
         options = getattr(tflite, spec.options)() if spec.options else None
         if options is not None:
@@ -316,10 +329,13 @@ class _Reader:
         op = Op(raw.kind, _trimmed(raw.inputs[: spec.kept_inputs]), raw.outputs, attributes, raw.index)
         data = spec.constant(graph, op)
         if data is not None:
+            self.computed_bytes += len(data)
+            if self.computed_bytes > MAX_GROWTH * len(self.data):
+                raise DamagedFile("constants computed from constants outgrow the file")
             tensors[raw.outputs[0]] = replace(tensors[raw.outputs[0]], data=data)
             return None
         broken = spec.refusals(graph, op)
-        self.refusals += broken
+        self._add(*broken)
         return None if broken else op
 
     def _check_output(self, graph: Graph, index: int, defined: set[int]) -> None:
@@ -374,16 +390,17 @@ def _text(name: bytes | None) -> str:
 
 
 def _unique_names(names: Sequence[str]) -> list[str]:
-    """The names, with a number where one is empty or taken."""
-    taken = {n for n in names if n}
-    seen: set[str] = set()
+    """The names, a made-up one for an empty one, and a number behind one that is taken."""
+    wanted = [name or f"tensor_{index}" for index, name in enumerate(names)]
+    taken, used = set(wanted), set[str]()
+    next_number: dict[str, int] = {}
     result = []
-    for index, name in enumerate(names):
+    for name in wanted:
         unique = name
-        number = index if not name else 1
-        while not unique or unique in seen or (unique != name and unique in taken):
-            unique = f"{name or 'tensor'}_{number}"
-            number += 1
-        seen.add(unique)
+        while unique in used or (unique != name and unique in taken):
+            next_number[name] = next_number.get(name, 0) + 1
+            unique = f"{name}_{next_number[name]}"
+        used.add(unique)
         result.append(unique)
     return result
+

@@ -77,8 +77,8 @@ class _Elementwise(OpSpec):
     """What the functions of one element share."""
 
     attributes = NoAttributes
-    requirements = (common.activation_type, common.same_type)
-    rules: ClassVar[tuple[Rule, ...]] = (common.quantized_streams, common.same_shape)
+    requirements = (common.activation_type, common.same_type, common.quantized_streams)
+    rules: ClassVar[tuple[Rule, ...]] = (common.same_shape,)
 
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> NoAttributes:
         return NoAttributes()
@@ -105,6 +105,7 @@ class Relu(_Elementwise):
     kind = "RELU"
     doc = "The larger of 0 and each value; int8 may change the scale."
     kernels = (K_LOOKUP_S8, K_CLAMP_F32)
+    rules = (*_Elementwise.rules, common.scale_ratio)
 
     def table(self, data: Quantization, output: Quantization) -> NDArray[np.uint8]:
         return relu_table(data.scale, data.zero_point, output.scale, output.zero_point)

@@ -148,8 +148,8 @@ class _Binary(OpSpec):
 
     attributes = BinaryAttributes
     inputs = (2, 2)
-    requirements = (common.activation_type, common.one_type, broadcast_shape)
-    rules: ClassVar[tuple[Rule, ...]] = (common.fused_activation, common.quantized_operands, broadcast_rank)
+    requirements = (common.activation_type, common.one_type, broadcast_shape, common.quantized_operands)
+    rules: ClassVar[tuple[Rule, ...]] = (common.fused_activation, broadcast_rank)
 
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> BinaryAttributes:
         return BinaryAttributes(common.read_activation(options.FusedActivationFunction()))
@@ -233,6 +233,7 @@ class Mul(_Binary):
     doc = "Multiplication, operands broadcast up to six dimensions, constant or computed."
     kernels = (K_MUL_S8, K_MUL_F32)
     options = "MulOptions"
+    rules = (*_Binary.rules, common.product_ratio)
 
     def quantization(self, a: float, b: float, output: float) -> dict[str, int]:
         factor = mul_multiplier(a, b, output)

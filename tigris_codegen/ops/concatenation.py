@@ -89,8 +89,8 @@ class Concatenation(OpSpec):
     options = "ConcatenationOptions"
     attributes = ConcatenationAttributes
     inputs = (1, MANY_INPUTS)
-    requirements = (common.activation_type, common.one_type, axis, output_shape)
-    rules = (no_activation, common.quantized_operands, same_quantization, image_count)
+    requirements = (common.activation_type, common.one_type, common.quantized_operands, axis, output_shape)
+    rules = (no_activation, same_quantization, image_count)
 
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> ConcatenationAttributes:
         return ConcatenationAttributes(options.Axis(), common.read_activation(options.FusedActivationFunction()))

@@ -247,7 +247,7 @@ class _Convolution(OpSpec):
 
     inputs = (2, 3)
     optional = 2
-    requirements = (
+    common_requirements: ClassVar[tuple[Rule, ...]] = (
         common.hybrid,
         common.activation_type,
         common.same_type,
@@ -256,10 +256,11 @@ class _Convolution(OpSpec):
         image_rank,
         stride,
         padding,
+        common.quantized_streams,
     )
     common_rules: ClassVar[tuple[Rule, ...]] = (
         common.fused_activation,
-        common.quantized_streams,
+        common.product_ratio,
         batch,
         output_shape,
         size,
@@ -345,7 +346,7 @@ class _Convolution(OpSpec):
         }
 
 
-def conv_channels(graph: Graph, op: Op) -> str | None:
+def channels(graph: Graph, op: Op) -> str | None:
     """channels of input, weights and output that do not match (grouped convolution included)"""
     weights = input_tensor(graph, op, 1).shape
     in_c, out_c = input_tensor(graph, op, 0).shape[3], output_tensor(graph, op).shape[3]
@@ -354,12 +355,12 @@ def conv_channels(graph: Graph, op: Op) -> str | None:
     return f": weights {common.shape_text(weights)}, {in_c} input and {out_c} output channels"
 
 
-def conv_weights_quantization(graph: Graph, op: Op) -> str | None:
+def weights_quantization(graph: Graph, op: Op) -> str | None:
     """int8 weights without one scale, or one per output channel, and zero points of 0"""
-    return common.weights_quantization(0, graph, op)
+    return common.weights_quantization(3 if op.kind == DepthwiseConv2D.kind else 0, graph, op)
 
 
-def conv_bias(graph: Graph, op: Op) -> str | None:
+def bias(graph: Graph, op: Op) -> str | None:
     """a bias other than one int32 (in a float operator float32) per output channel"""
     return common.bias_form(output_tensor(graph, op).shape[3], graph, op)
 
@@ -370,7 +371,8 @@ class Conv2D(_Convolution):
     kernels = (K_CONV_2D_S8, K_CONV_2D_F32)
     options = "Conv2DOptions"
     attributes = ConvAttributes
-    rules = (*_Convolution.common_rules, conv_channels, conv_weights_quantization, conv_bias)
+    requirements = (*_Convolution.common_requirements, weights_quantization)
+    rules = (*_Convolution.common_rules, channels, bias)
 
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> ConvAttributes:
         strides = options.StrideH(), options.StrideW()
@@ -395,7 +397,7 @@ def _read_padding(
     return explicit_padding(scheme, (in_h, in_w), (kernel_h, kernel_w), strides, dilations)
 
 
-def depthwise_channels(graph: Graph, op: Op) -> str | None:
+def depth_multiplier(graph: Graph, op: Op) -> str | None:
     """channels of input, weights and output that the depth multiplier does not connect"""
     weights = input_tensor(graph, op, 1).shape
     in_c, out_c = input_tensor(graph, op, 0).shape[3], output_tensor(graph, op).shape[3]
@@ -406,18 +408,14 @@ def depthwise_channels(graph: Graph, op: Op) -> str | None:
     return f": weights {common.shape_text(weights)}, {channels}, depth multiplier {multiplier}"
 
 
-def depthwise_weights_quantization(graph: Graph, op: Op) -> str | None:
-    """int8 weights without one scale, or one per output channel, and zero points of 0"""
-    return common.weights_quantization(3, graph, op)
-
-
 class DepthwiseConv2D(_Convolution):
     kind = "DEPTHWISE_CONV_2D"
     doc = "Depthwise 2-D convolution with any depth multiplier."
     kernels = (K_DEPTHWISE_CONV_2D_S8, K_DEPTHWISE_CONV_2D_F32)
     options = "DepthwiseConv2DOptions"
     attributes = DepthwiseConvAttributes
-    rules = (*_Convolution.common_rules, depthwise_channels, depthwise_weights_quantization, conv_bias)
+    requirements = (*_Convolution.common_requirements, weights_quantization)
+    rules = (*_Convolution.common_rules, depth_multiplier, bias)
 
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> DepthwiseConvAttributes:
         strides = options.StrideH(), options.StrideW()

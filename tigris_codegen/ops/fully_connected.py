@@ -135,12 +135,13 @@ class FullyConnected(OpSpec):
         common.weights_type,
         common.weights_constant,
         weights_rank,
+        common.quantized_streams,
+        weights_quantization,
     )
     rules = (
         common.fused_activation,
         weights_format,
-        common.quantized_streams,
-        weights_quantization,
+        common.product_ratio,
         output_shape,
         bias,
         bias_scale,

@@ -100,8 +100,8 @@ class Pad(OpSpec):
     attributes = PadAttributes
     inputs = (2, 2)
     kept_inputs = 1
-    requirements = (common.activation_type, common.same_type, constant_paddings)
-    rules = (common.quantized_streams, output_shape, four_axes)
+    requirements = (common.activation_type, common.same_type, common.quantized_streams, constant_paddings)
+    rules = (output_shape, four_axes)
 
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> PadAttributes:
         data, pairs = (*inputs, None, None)[:2]

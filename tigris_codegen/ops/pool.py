@@ -129,10 +129,9 @@ class _Pool(OpSpec):
 
     options = "Pool2DOptions"
     attributes = PoolAttributes
-    requirements = (common.activation_type, common.same_type, image_rank, window, padding)
+    requirements = (common.activation_type, common.same_type, image_rank, window, padding, common.quantized_streams)
     rules = (
         common.fused_activation,
-        common.quantized_streams,
         same_quantization,
         batch,
         channels,

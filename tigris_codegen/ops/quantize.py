@@ -66,8 +66,8 @@ class Quantize(OpSpec):
     doc = "float32 to int8, and between 8-bit quantizations (uint8 at the model's inputs and outputs)."
     kernels = (K_LOOKUP_S8, K_QUANTIZE_F32_S8)
     attributes = NoAttributes
-    requirements = (quantize_types,)
-    rules = (common.quantized_streams, common.same_shape)
+    requirements = (quantize_types, common.quantized_streams)
+    rules = (common.scale_ratio, common.same_shape)
 
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> NoAttributes:
         return NoAttributes()
@@ -91,8 +91,8 @@ class Dequantize(OpSpec):
     doc = "int8 to float32; a constant (int8 or float16) is converted by the compiler."
     kernels = (K_DEQUANTIZE_S8_F32,)
     attributes = NoAttributes
-    requirements = (dequantize_types,)
-    rules = (common.quantized_streams, common.same_shape)
+    requirements = (dequantize_types, common.quantized_streams)
+    rules = (common.same_shape,)
 
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> NoAttributes:
         return NoAttributes()

@@ -90,8 +90,8 @@ class Mean(OpSpec):
     attributes = MeanAttributes
     inputs = (2, 2)
     kept_inputs = 1
-    requirements = (common.activation_type, common.same_type, constant_axes)
-    rules = (common.quantized_streams, output_shape, axis_groups)
+    requirements = (common.activation_type, common.same_type, common.quantized_streams, constant_axes)
+    rules = (common.scale_ratio, output_shape, axis_groups)
 
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> MeanAttributes:
         data, axes = (*inputs, None, None)[:2]

@@ -21,6 +21,9 @@ from tigris_codegen.ops.spec import hint
 #: Smallest and largest value of quantized types.
 LIMITS = {DType.S8: (-128, 127), DType.U8: (0, 255)}
 
+#: Multipliers are below 1 and shifted left by at most 30.
+LARGEST_FACTOR = float((1 << 30) - 1)
+
 #: Codes of fused activations in the TFLite schema.
 ACTIVATIONS = {0: Activation.NONE, 1: Activation.RELU, 3: Activation.RELU6}
 
@@ -124,6 +127,25 @@ def quantized_operands(graph: Graph, op: Op) -> str | None:
     """8-bit operands without one valid scale and zero point"""
     faults = (_quantization_fault(t) for t in operands(graph, op) if t.dtype in LIMITS)
     return next((f for f in faults if f is not None), None)
+
+
+def scale_ratio(graph: Graph, op: Op) -> str | None:
+    """int8 scales whose quotient is 2^30 or more"""
+    data, output = input_tensor(graph, op, 0).quantization, output_tensor(graph, op).quantization
+    return ratio_fault(data.scale, 1.0, output.scale) if data and output else None
+
+
+def product_ratio(graph: Graph, op: Op) -> str | None:
+    """int8 scales of the operands whose product is 2^30 times the output scale or more"""
+    a, b = input_tensor(graph, op, 0).quantization, input_tensor(graph, op, 1).quantization
+    output = output_tensor(graph, op).quantization
+    return ratio_fault(a.scale, max(b.scales), output.scale) if a and b and output else None
+
+
+def ratio_fault(a: float, b: float, output: float) -> str | None:
+    """Details where a * b / output is more than a multiplier and its shift can say."""
+    fits = output > 0 and a * b / output < LARGEST_FACTOR
+    return None if fits else f": {a:g} * {b:g} / {output:g}"
 
 
 def weights_quantization(channel_axis: int, graph: Graph, op: Op) -> str | None:

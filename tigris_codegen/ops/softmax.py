@@ -79,8 +79,8 @@ class Softmax(OpSpec):
     kernels = (K_SOFTMAX_S8, K_SOFTMAX_F32)
     options = "SoftmaxOptions"
     attributes = SoftmaxAttributes
-    requirements = (common.activation_type, common.same_type, rank, common.same_shape)
-    rules = (common.quantized_streams, sigmoid_quantization, input_scale, vector_count)
+    requirements = (common.activation_type, common.same_type, rank, common.same_shape, common.quantized_streams)
+    rules = (sigmoid_quantization, input_scale, vector_count)
 
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> SoftmaxAttributes:
         return SoftmaxAttributes(options.Beta())

@@ -147,7 +147,7 @@ class OpSpec(ABC):
     used_inputs   inputs that matter; what stands behind them is not looked at
     kept_inputs   inputs that stay operands; the used ones behind them are read into the attributes
     is_view       True: the output is the memory of input 0 under another shape
-    requirements  rules without which the other rules make no sense
+    requirements  rules, each of which makes no sense where one before it is broken, nor do `rules` then
     """
 
     kind: ClassVar[str]
@@ -173,8 +173,9 @@ class OpSpec(ABC):
         """The frozen attributes from the schema's options table and the inputs; never raises, whatever they hold."""
 
     def refusals(self, graph: Graph, op: Op) -> tuple[Refusal, ...]:
-        """One refusal per broken rule."""
-        return tuple(self._broken(self.requirements, graph, op)) or tuple(self._broken(self.rules, graph, op))
+        """The first broken requirement; where all are met, one refusal per broken rule."""
+        first = next(self._broken(self.requirements, graph, op), None)
+        return (first,) if first else tuple(self._broken(self.rules, graph, op))
 
     def _broken(self, rules: tuple[Rule, ...], graph: Graph, op: Op) -> Iterator[Refusal]:
         for rule in rules:

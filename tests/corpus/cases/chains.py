@@ -81,6 +81,18 @@ def pad_beyond_kernel(m: ModelWriter, dtype: str) -> Ends:
     return [x], [conv_2d(m, y, 3, (2, 2), padding="VALID")]
 
 
+def pad_beyond_kernel_batch2(m: ModelWriter, dtype: str) -> Ends:
+    x = activation_input(m, (2, 4, 3, 2), dtype)
+    y = pad(m, x, ((0, 0), (4, 3), (1, 1), (0, 0)))
+    return [x], [depthwise_conv_2d(m, y, 1, (3, 3), padding="VALID", stride=(2, 1))]
+
+
+def pad_beyond_kernel_max_pool(m: ModelWriter, dtype: str) -> Ends:
+    x = activation_input(m, (1, 5, 4, 2), dtype, zero_point=-128)
+    y = pad(m, x, ((0, 0), (3, 2), (0, 3), (0, 0)))
+    return [x], [pool_2d(m, y, "MAX_POOL_2D", (2, 2))]
+
+
 def pad_conv_same(m: ModelWriter, dtype: str) -> Ends:
     x = activation_input(m, (1, 6, 5, 2), dtype)
     y = pad(m, x, ((0, 0), (1, 1), (1, 1), (0, 0)))
@@ -252,7 +264,7 @@ def float_classifier(m: ModelWriter) -> Ends:
     return [x], [dequantize(m, softmax(m, fully_connected(m, y, 5)))]
 
 
-QUANTIZED: tuple[Callable[[ModelWriter, str], Ends], ...] = (
+QUANTIZED: tuple[Callable[..., Ends], ...] = (
     conv_depthwise_conv,
     conv_conv_valid,
     inverted_residual,
@@ -261,6 +273,8 @@ QUANTIZED: tuple[Callable[[ModelWriter, str], Ends], ...] = (
     pad_conv,
     pad_depthwise,
     pad_beyond_kernel,
+    pad_beyond_kernel_batch2,
+    pad_beyond_kernel_max_pool,
     pad_conv_same,
     pad_channels_conv,
     pad_used_twice,
@@ -290,7 +304,7 @@ MIXED: tuple[Callable[[ModelWriter], Ends], ...] = (
     float_classifier,
 )
 #: Those that exist in float too.
-FLOAT = (
+FLOAT: tuple[Callable[..., Ends], ...] = (
     conv_depthwise_conv,
     inverted_residual,
     residual,
@@ -307,7 +321,7 @@ FLOAT = (
     batch_chain,
 )
 CASES: dict[str, Callable[[ModelWriter], Ends]] = {
-    **{f"chain_{b.__name__}_s8": partial(b, dtype="int8") for b in QUANTIZED},
-    **{f"chain_{b.__name__}_f32": partial(b, dtype="float32") for b in FLOAT},
-    **{f"chain_{b.__name__}": b for b in MIXED},
+    **{f"chain_{typed.__name__}_s8": partial(typed, dtype="int8") for typed in QUANTIZED},
+    **{f"chain_{typed.__name__}_f32": partial(typed, dtype="float32") for typed in FLOAT},
+    **{f"chain_{mixed.__name__}": mixed for mixed in MIXED},
 }

@@ -157,6 +157,7 @@ static void fail_with(failure_t *failure, uint32_t vector, tigris_status_t statu
         failure->vector = vector;
     }
 }
+{% if core.exact or core.outputs|rejectattr("is_float")|list %}
 
 static void compare_bytes(failure_t *failure, uint32_t vector, uint32_t output, const uint8_t *got,
                           const uint8_t *expected, uint32_t bytes)
@@ -170,6 +171,7 @@ static void compare_bytes(failure_t *failure, uint32_t vector, uint32_t output, 
         }
     }
 }
+{% endif %}
 {% if not core.exact and core.outputs|selectattr("is_float")|list %}
 
 /* Float values may differ by the plan's tolerance; equal bytes are always right, NaN included. */

@@ -152,6 +152,7 @@ void Default_Handler(void)
 {
     static const char text[] = "TIGRIS FAULT an exception that nothing handles\n";
 
+    platform_init(); /* the fault may have come before */
     platform_write(text, sizeof text - 1u);
     platform_exit(134);
 }
