@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import EnumMeta
 from pathlib import Path
 
 from tigris_codegen.ops import KERNELS
@@ -34,14 +33,10 @@ def format_header() -> str:
     for enum in layout.ENUMS:
         prefix = "TIGRIS_" + "".join("_" * (c.isupper() and i > 0) + c.upper() for i, c in enumerate(enum.__name__))
         prefix = prefix.replace("D_TYPE_ID", "DTYPE")
-        body += ["", *(f"#define {prefix}_{member.name} {member.value}u" for member in _members(enum))]
+        body += ["", *(f"#define {prefix}_{member.name} {member.value}u" for member in enum)]
     for struct in layout.STRUCTS:
         body += ["", struct.c_source()]
     return _guarded("TIGRIS_FORMAT_H", ["#include <stdint.h>"], body)
-
-
-def _members(enum: EnumMeta) -> list:  # type: ignore[type-arg]
-    return list(enum)  # type: ignore[var-annotated]
 
 
 def kernels_header() -> str:
@@ -55,11 +50,12 @@ def kernels_header() -> str:
     body += [""]
     body += [f"#define TIGRIS_KERNEL_{k.name.upper()} {k.id}u" for k in KERNELS]
     for kernel in KERNELS:
+        name = f"tigris_k_{kernel.name}"
         body += [
             "",
             f"/* {kernel.doc} */",
-            f"tigris_status_t tigris_k_{kernel.name}(const struct tigris_call *call);",
-            f"tigris_status_t tigris_k_{kernel.name}_check(const struct tigris_check *check, struct tigris_extents *extents);",
+            f"tigris_status_t {name}(const struct tigris_call *call);",
+            f"tigris_status_t {name}_check(const struct tigris_check *check, struct tigris_extents *extents);",
         ]
     body += ["", "#ifdef __cplusplus\n}\n#endif"]
     return _guarded("TIGRIS_KERNELS_H", ['#include "tigris.h"'], body)
@@ -130,7 +126,7 @@ def plan_format_markdown(root: Path) -> str:
         lines += [f"### {struct.name} ({struct.size} bytes)", "", struct.doc, "", struct.doc_table(), ""]
     lines += ["## Numbers", ""]
     for enum in layout.ENUMS:
-        values = ", ".join(f"{member.name} {member.value}" for member in _members(enum))
+        values = ", ".join(f"{member.name} {member.value}" for member in enum)
         lines += [f"- {enum.__name__}: {values}"]
     lines += ["", "## Kernels and their parameters", ""]
     lines += ["| id | kernel | what it computes | parameters | bytes |", "|---|---|---|---|---|"]

@@ -315,9 +315,7 @@ def relu_table(
 def relu6_table(input_scale: float, input_zero_point: int) -> NDArray[np.uint8]:
     """int8 RELU6, as TFLite Micro: a clamp in the quantization of the input, which the output shares."""
     six = min(max(quantize_value(6.0, input_scale, input_zero_point), INT8_MIN), INT8_MAX)
-    return _table_int8(
-        six if v > six else max(v, input_zero_point) for v in range(INT8_MIN, INT8_MAX + 1)
-    )
+    return _table_int8(six if v > six else max(v, input_zero_point) for v in range(INT8_MIN, INT8_MAX + 1))
 
 
 def requantize_table(

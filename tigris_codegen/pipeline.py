@@ -33,7 +33,7 @@ class Model:
 
     def __init__(self, data: bytes, name: str) -> None:
         """ModelError where the model does not convert; `name` is the file's, for messages."""
-        self.hash = hashlib.sha256(data).digest()
+        self.hash = hashlib.sha256(data).digest()[:16]
         self.bytes = len(data)
         self.graph: Graph = optimize(read_model(data, name))
         base = {t: base_tensor(self.graph, t) for t in range(len(self.graph.tensors))}

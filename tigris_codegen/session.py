@@ -1,7 +1,7 @@
 """Runs a plan on this machine, with the same C runtime that a board runs.
 
-    with Session.open("kws.tgrs") as session:
-        outputs = session.run({"input": image})
+with Session.open("kws.tgrs") as session:
+    outputs = session.run({"input": image})
 """
 
 from __future__ import annotations

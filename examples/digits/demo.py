@@ -8,9 +8,9 @@ firmware equals the host run and TensorFlow Lite Micro.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -23,6 +23,8 @@ except ImportError:
     tflm = None
 
 HERE = Path(__file__).resolve().parent
+#: What the demo makes stays here to be looked at.
+WORK = HERE.parent.parent / "build" / "digits"
 MODEL = HERE / "digits.tflite"
 BOARD, POOL = "mps2-an500", "16K"
 INKS = " .:-=+*#%@"
@@ -30,7 +32,7 @@ INKS = " .:-=+*#%@"
 
 def tigris(*arguments: str | Path) -> str:
     """Runs the command, shows it, and stops the demo where it fails."""
-    words = [str(a) for a in arguments]
+    words = [os.path.relpath(a) if isinstance(a, Path) else a for a in arguments]
     print(f"\n$ tigris {' '.join(words)}", flush=True)
     done = subprocess.run([sys.executable, "-m", "tigris_codegen", *words], stdout=subprocess.PIPE, text=True)
     if done.returncode:
@@ -67,33 +69,30 @@ def main() -> int:
     started = time.monotonic()
     digits = np.load(HERE / "test_digits.npz")
     inputs, labels = digits["inputs"], digits["labels"]
-    with tempfile.TemporaryDirectory(prefix="tigris-digits-") as folder:
-        work = Path(folder)
-        vectors, plan, project = work / "digits.npy", work / "digits.tgrs", work / "firmware"
-        np.save(vectors, inputs)
-        print(tigris("analyze", MODEL, "--board", BOARD, "-m", POOL))
-        print(tigris("compile", MODEL, "-m", POOL, "-o", plan))
-        print(tigris("codegen", plan, "--board", BOARD, "--test-input", vectors, "-o", project))
-        host = []
-        for number, image in enumerate(inputs):
-            one, result = work / f"{number}.npy", work / f"{number}.out.npy"
-            np.save(one, image[np.newaxis])
-            subprocess.run(
-                [sys.executable, "-m", "tigris_codegen", "run", plan, "--input", one, "--output", result],
-                check=True,
-                stdout=subprocess.DEVNULL,
-            )
-            host.append(np.load(result)[0])
-        report = json.loads(tigris("verify", project, "--json"))
+    WORK.mkdir(parents=True, exist_ok=True)
+    vectors, plan, project = WORK / "digits.npy", WORK / "digits.tgrs", WORK / "firmware"
+    np.save(vectors, inputs)
+    print(tigris("analyze", MODEL, "--board", BOARD, "-m", POOL))
+    print(tigris("compile", MODEL, "-m", POOL, "-o", plan))
+    print(tigris("codegen", plan, "--board", BOARD, "--test-input", vectors, "-o", project))
+    host = []
+    for number, image in enumerate(inputs):
+        one, result = WORK / f"{number}.npy", WORK / f"{number}.out.npy"
+        np.save(one, image[np.newaxis])
+        subprocess.run(
+            [sys.executable, "-m", "tigris_codegen", "run", plan, "--input", one, "--output", result],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        host.append(np.load(result)[0])
+    report = json.loads(tigris("verify", project, "--json"))
     firmware = np.array([np.frombuffer(bytes.fromhex(outputs[0]), np.int8) for outputs in report["vectors"]])
     micro, how = oracle(inputs, digits["outputs"])
     show(digits["images"], [int(row.argmax()) for row in firmware], labels)
     same_host = np.array_equal(firmware, np.array(host))
     same_micro = np.array_equal(firmware, micro)
     print(f"\nboard         {report['board']} in {report['emulator']} ({report['machine']})")
-    print(
-        f"RAM           stated {report['ram_bytes']} B, measured {report['peak_bytes']} B (painted arena)"
-    )
+    print(f"RAM           stated {report['ram_bytes']} B, measured {report['peak_bytes']} B (painted arena)")
     print(f"instructions  {report['instructions']} per inference")
     print(f"host run      {'the same bytes' if same_host else 'DIFFERENT BYTES'}")
     print(f"TFLite Micro  {'the same bytes' if same_micro else 'DIFFERENT BYTES'} ({how})")

@@ -109,16 +109,17 @@ def test_optimize_runs_all_passes() -> None:
     graph = read_model(before_convolution(), "pad")
     assert print_graph(optimize(graph)) == WITHOUT_DEAD
     assert optimize(optimize(graph)) == optimize(graph)
-    assert PASSES == (fold_padding, drop_dead_operators)
+    assert [rewrite.__name__ for rewrite in PASSES] == ["fold_padding", "drop_dead_operators"]
 
 
 def test_padding_with_the_lowest_value_is_folded_into_a_maximum_pool() -> None:
     m = ModelWriter("pool")
     x = m.tensor("x", (1, 3, 4, 1), "int8", LOWEST)
-    graph = optimize(read_model(m.finish([x], [pool(m, "MAX_POOL_2D", pad(m, x, IMAGE, LOWEST), LOWEST)]), "pool"))
+    padded = pad(m, x, ((0, 0), (1, 1), (0, 1), (0, 0)), LOWEST)
+    graph = optimize(read_model(m.finish([x], [pool(m, "MAX_POOL_2D", padded, LOWEST)]), "pool"))
     (op,) = graph.ops
     a = op.attributes
-    assert (a.pad_top, a.pad_left, a.pad_bottom, a.pad_right) == (1, 0, 2, 1)
+    assert (a.pad_top, a.pad_left, a.pad_bottom, a.pad_right) == (1, 0, 1, 1)
 
 
 def kept_for_pool(kind: str, q: Quantization, pairs: tuple[tuple[int, int], ...] = IMAGE) -> bytes:
@@ -171,9 +172,7 @@ def kept_for_another_scale() -> bytes:
 KEPT: dict[str, Callable[[], bytes]] = {
     "average pool": lambda: kept_for_pool("AVERAGE_POOL_2D", LOWEST),
     "pool with another value": lambda: kept_for_pool("MAX_POOL_2D", Q),
-    "pool window outside the input": lambda: kept_for_pool(
-        "MAX_POOL_2D", LOWEST, ((0, 0), (3, 0), (0, 0), (0, 0))
-    ),
+    "pool window outside the input": lambda: kept_for_pool("MAX_POOL_2D", LOWEST, ((0, 0), (3, 0), (0, 0), (0, 0))),
     "float pool": kept_for_float_pool,
     "another reader": kept_for_another_reader,
     "model output": kept_as_output,

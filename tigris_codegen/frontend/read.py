@@ -403,4 +403,3 @@ def _unique_names(names: Sequence[str]) -> list[str]:
         used.add(unique)
         result.append(unique)
     return result
-

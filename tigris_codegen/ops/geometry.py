@@ -106,6 +106,11 @@ class Axis:
         return self.before > 0 or (self.output - 1) * self.stride + self.extent > self.input + self.before
 
     @property
+    def misses_input(self) -> bool:
+        """Whether a window lies in the padding altogether (without dilation: the first or the last does)."""
+        return self.extent <= self.before or (self.output - 1) * self.stride >= self.input + self.before
+
+    @property
     def window(self) -> Window:
         return Window(self.stride, self.extent, self.before, self.input, self.output)
 

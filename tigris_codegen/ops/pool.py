@@ -102,6 +102,12 @@ def output_shape(graph: Graph, op: Op) -> str | None:
     return common.axis_output("height", image.vertical) or common.axis_output("width", image.horizontal)
 
 
+def outside(graph: Graph, op: Op) -> str | None:
+    """a window that lies in the padding altogether"""
+    _, vertical, horizontal = _pool_axes(graph, op)
+    return "" if vertical.misses_input or horizontal.misses_input else None
+
+
 def size(graph: Graph, op: Op) -> str | None:
     """a dimension, or the rows of all images, above 65535"""
     return common.plane_fault(Plane(*_pool_axes(graph, op)), (input_tensor(graph, op, 0).shape[3],))
@@ -136,6 +142,7 @@ class _Pool(OpSpec):
         batch,
         channels,
         output_shape,
+        outside,
         size,
     )
 
@@ -164,11 +171,7 @@ class _Pool(OpSpec):
             float_low, float_high = float_activation_range(op.attributes.activation)
             params |= {"act_min": float_low, "act_max": float_high, "reserved": 0}
         in_rows, out_rows = image.input_rows(depth, item), image.output_rows(depth, item)
-        parts = (
-            out_rows.count == 1
-            and in_rows.count > 1
-            and base_rows(graph, op.inputs[0]).bytes == in_rows.bytes
-        )
+        parts = out_rows.count == 1 and in_rows.count > 1 and base_rows(graph, op.inputs[0]).bytes == in_rows.bytes
         return (
             Work(
                 kernel=kernel,

@@ -86,7 +86,7 @@ def encode(plan: Plan) -> bytes:
         "backend": plan.backend,
         "file_bytes": layout.HEADER.size + len(body),
         "crc32": 0,
-        "model_hash": tuple(plan.model_hash[:16]),
+        "model_hash": tuple(plan.model_hash),
         "fast_bytes": plan.fast_bytes,
         "slow_bytes": plan.slow_bytes,
         "state_bytes": plan.state_bytes,

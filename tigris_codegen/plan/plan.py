@@ -105,7 +105,10 @@ class Port:
 
 @dataclass(frozen=True)
 class Plan:
-    """A whole plan. Sizes in bytes; `tolerance` is the largest absolute difference of a float output, 0 = exact."""
+    """A whole plan. Sizes in bytes; `model_hash` is 16 bytes.
+
+    `tolerance` is the largest absolute difference of a float output, 0 = exact.
+    """
 
     backend: Backend
     model_hash: bytes

@@ -73,18 +73,14 @@ def _expect(condition: bool, what: str) -> None:
 
 
 def _slide(c: _Call, extent: int, stride: int, pad: int, in_h: int, out_h: int) -> tuple[int, int]:
-    """Input rows under a window that slides down the images of a batch."""
-    needed = [
-        image * in_h + y
-        for image, row in {divmod(r, out_h) for r in (c.row, c.stop - 1)}
-        for y in (max(row * stride - pad, 0), min(row * stride - pad + extent, in_h) - 1)
-    ]
-    images = (c.stop - 1) // out_h - c.row // out_h + 1
-    if images == 1:
-        first, last = divmod(c.row, out_h)[1] * stride - pad, divmod(c.stop - 1, out_h)[1] * stride - pad + extent
-        if min(last, in_h) <= max(first, 0):
-            return 0, 0
-    return min(needed), max(needed) + 1
+    """Input rows under a window that slides down the images of a batch, from the first tap inside to the last."""
+
+    def edge(row: int, tap: int) -> int:
+        image, y = divmod(row, out_h)
+        return image * in_h + min(max(y * stride - pad + tap, 0), in_h)
+
+    first = edge(c.row, 0)
+    return first, max(first, edge(c.stop - 1, extent))
 
 
 def _window(c: _Call) -> Access:

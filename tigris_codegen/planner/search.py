@@ -68,6 +68,8 @@ class Search:
         for cut in self._by_steps(self._tight_cut(longest, 1) for longest in LENGTHS):
             if self._peak(cut) < best.layout.bytes:
                 best = self._packed(cut, best.layout.bytes - 1, best_of_all=True) or best
+        while (smaller := self.within(best.layout.bytes - 1)) is not None:
+            best = smaller
         return best
 
     def roomy(self) -> Schedule:

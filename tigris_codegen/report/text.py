@@ -32,9 +32,12 @@ def print_plan(console: Console, report: PlanReport) -> None:
     for what, size in parts:
         if size:
             console.print(f"           {size:8d} B  {what}", highlight=False)
-    console.print(f"  flash  {show_size(report.plan_bytes)}, weights and tables {report.constant_bytes} B", highlight=False)
     console.print(
-        f"  steps  {report.calls} kernel calls in {report.records} records, {report.shifted_bytes} B moved in windows\n",
+        f"  flash  {show_size(report.plan_bytes)}, weights and tables {report.constant_bytes} B", highlight=False
+    )
+    console.print(
+        f"  steps  {report.calls} kernel calls in {report.records} records, "
+        f"{report.shifted_bytes} B moved in windows\n",
         highlight=False,
     )
     table = Table("op", "kernel", "rows", "row bytes", "bands", box=None, header_style="bold", padding=(0, 1, 0, 2))
@@ -42,7 +45,9 @@ def print_plan(console: Console, report: PlanReport) -> None:
         column.justify = "right"
     for op in report.operators:
         source = "-" if op.source is None else str(op.source)
-        table.add_row(source, op.name, str(op.output_rows), str(op.row_bytes), str(op.bands) if op.bands > 1 else "whole")
+        table.add_row(
+            source, op.name, str(op.output_rows), str(op.row_bytes), str(op.bands) if op.bands > 1 else "whole"
+        )
     console.print(table)
 
 
