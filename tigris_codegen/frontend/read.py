@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import tflite
+from flatbuffers.number_types import Int32Flags
 from numpy.typing import NDArray
 
 from tigris_codegen.errors import ModelError, Refusal
@@ -40,6 +41,7 @@ _OPERATOR_NAMES = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isin
 _CUSTOM = tflite.BuiltinOperator.CUSTOM
 
 _FLOAT16_BYTES = 2
+_BUILTIN_CODE_FIELD = 10  # of an operator code: where its field list has it
 
 
 def read_model(data: bytes, name: str) -> Graph:
@@ -149,7 +151,7 @@ class _Reader:
         if code_index >= self.model.OperatorCodesLength():
             raise DamagedFile(f"operator {index} has code {code_index} of {self.model.OperatorCodesLength()}")
         code = self.model.OperatorCodes(code_index)
-        number = max(code.DeprecatedBuiltinCode(), code.BuiltinCode())
+        number = max(code.DeprecatedBuiltinCode(), _builtin_code(code))
         kind, problem = _OPERATOR_NAMES.get(number, f"#{number}"), None
         if number == _CUSTOM:
             custom = (code.CustomCode() or b"").decode("utf-8", "replace")
@@ -352,6 +354,12 @@ class _Fault(Exception):
     def __init__(self, code: str, reason: str, hint: str | None) -> None:
         super().__init__(reason)
         self.code, self.reason, self.hint = code, reason, hint
+
+
+def _builtin_code(code: Any) -> int:
+    """The wide operator code as it is stored: the schema class replaces small ones by the deprecated code."""
+    offset = code._tab.Offset(_BUILTIN_CODE_FIELD)
+    return int(code._tab.Get(Int32Flags, code._tab.Pos + offset)) if offset else 0
 
 
 def _custom_problem(index: int, custom: str) -> Refusal:
