@@ -28,6 +28,7 @@ def format_header() -> str:
         f"#define TIGRIS_ABSENT_CONST 0x{layout.ABSENT_CONST:08X}u",
         f"#define TIGRIS_CONST_OFFSET_MASK 0x{(1 << layout.CONST_OFFSET_BITS) - 1:08X}u",
         f"#define TIGRIS_CONST_OFFSET_BITS {layout.CONST_OFFSET_BITS}u",
+        f"#define TIGRIS_MAX_STEPS {layout.MAX_STEPS}u",
         f"#define TIGRIS_SECTIONS {len(layout.Section)}u",
     ]
     for enum in layout.ENUMS:

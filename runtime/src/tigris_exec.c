@@ -56,7 +56,7 @@ static void move_rows(const tigris_plan_t *plan, const tigris_mem_t *mem, const 
     const tigris_operand_t *to = &plan->operands[record->target];
     if (record->kind == TIGRIS_KIND_SHIFT) {
         uint8_t *front = place(mem, to, 0, 0);
-        memmove(front, front + (size_t)record->row * to->row_bytes, (size_t)record->rows * to->row_bytes);
+        memmove(front, front + (size_t)row * to->row_bytes, (size_t)record->rows * to->row_bytes);
     } else {
         const tigris_operand_t *from = &plan->operands[record->channel];
         memmove(place(mem, to, row, record->slot[0]), place(mem, from, row, record->slot[1]),

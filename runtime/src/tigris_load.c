@@ -168,7 +168,55 @@ static int work_fits(const tigris_plan_t *plan, uint16_t operand, uint32_t bytes
         return 1;
     }
     return operand != TIGRIS_ABSENT &&
-           (uint64_t)plan->operands[operand].rows * plan->operands[operand].row_bytes >= bytes;
+           (uint64_t)tigris_held_rows(&plan->operands[operand]) * plan->operands[operand].row_bytes >= bytes;
+}
+
+/* Bytes [start, stop) of a space. */
+typedef struct {
+    uint32_t space, start, stop;
+} span_t;
+
+/* The bytes of rows that `inside` has accepted. */
+static span_t span_of(const tigris_operand_t *operand, tigris_extent_t extent, uint32_t slot)
+{
+    span_t span;
+    span.space = tigris_space(operand);
+    span.start = tigris_offset(operand) + (operand->window != 0u ? slot : extent.first) * operand->row_bytes;
+    span.stop = span.start + extent.count * operand->row_bytes;
+    return span;
+}
+
+/* The bytes of working memory that `work_fits` has accepted. */
+static span_t work_span(const tigris_plan_t *plan, uint16_t operand, uint32_t bytes)
+{
+    span_t span = {0u, 0u, 0u};
+    if (bytes != 0u) {
+        span.space = tigris_space(&plan->operands[operand]);
+        span.start = tigris_offset(&plan->operands[operand]);
+        span.stop = span.start + bytes;
+    }
+    return span;
+}
+
+/* An empty span meets nothing. */
+static int spans_meet(span_t a, span_t b)
+{
+    return a.space == b.space && a.start < b.stop && b.start < a.stop;
+}
+
+#define WRITTEN_SPANS 3u
+
+/* What a record writes is apart from all else that it touches: kernels rely on that. The first spans are written. */
+static int spans_apart(const span_t *spans, uint32_t count)
+{
+    for (uint32_t i = 0; i < WRITTEN_SPANS; i++) {
+        for (uint32_t k = i + 1u; k < count; k++) {
+            if (spans_meet(spans[i], spans[k])) {
+                return 0;
+            }
+        }
+    }
+    return 1;
 }
 
 static tigris_status_t check_run(const tigris_plan_t *plan, const tigris_record_t *record, uint32_t row)
@@ -205,6 +253,16 @@ static tigris_status_t check_run(const tigris_plan_t *plan, const tigris_record_
     if (!inside(output, extents.output, record->slot[0])) {
         return TIGRIS_ERR_BOUNDS;
     }
+    if (!work_fits(plan, op->accumulator, extents.accumulator_bytes) ||
+        !work_fits(plan, op->scratch, extents.scratch_bytes)) {
+        return TIGRIS_ERR_BOUNDS;
+    }
+    span_t spans[WRITTEN_SPANS + TIGRIS_MAX_INPUTS] = {{0u, 0u, 0u}};
+    if ((record->flags & TIGRIS_FLAG_PART) == 0u || (record->flags & TIGRIS_FLAG_LAST) != 0u) {
+        spans[0] = span_of(output, extents.output, record->slot[0]);
+    }
+    spans[1] = work_span(plan, op->accumulator, extents.accumulator_bytes);
+    spans[2] = work_span(plan, op->scratch, extents.scratch_bytes);
     for (uint32_t i = 0; i < TIGRIS_MAX_INPUTS; i++) {
         if (extents.input[i].count == 0u) {
             continue;
@@ -216,38 +274,36 @@ static tigris_status_t check_run(const tigris_plan_t *plan, const tigris_record_
         if (i >= 2u && input->window != 0u) {
             return TIGRIS_ERR_RECORD; /* a record has no place for it */
         }
-        if (!inside(input, extents.input[i], i < 2u ? record->slot[i + 1u] : 0u)) {
+        const uint32_t slot = i < 2u ? record->slot[i + 1u] : 0u;
+        if (!inside(input, extents.input[i], slot)) {
             return TIGRIS_ERR_BOUNDS;
         }
+        spans[WRITTEN_SPANS + i] = span_of(input, extents.input[i], slot);
     }
-    if (!work_fits(plan, op->accumulator, extents.accumulator_bytes) ||
-        !work_fits(plan, op->scratch, extents.scratch_bytes)) {
-        return TIGRIS_ERR_BOUNDS;
-    }
-    return TIGRIS_OK;
+    return spans_apart(spans, WRITTEN_SPANS + TIGRIS_MAX_INPUTS) ? TIGRIS_OK : TIGRIS_ERR_OVERLAP;
 }
 
-static tigris_status_t check_shift(const tigris_plan_t *plan, const tigris_record_t *record)
+static tigris_status_t check_shift(const tigris_plan_t *plan, const tigris_record_t *record, uint32_t row)
 {
     if (record->target >= operand_count(plan)) {
         return TIGRIS_ERR_RECORD;
     }
     const tigris_operand_t *operand = &plan->operands[record->target];
-    uint32_t held = tigris_held_rows(operand);
+    const uint32_t held = tigris_held_rows(operand);
     if (tigris_space(operand) == TIGRIS_SPACE_CONSTANTS) {
         return TIGRIS_ERR_RECORD;
     }
-    return record->row <= held && record->rows <= held - record->row ? TIGRIS_OK : TIGRIS_ERR_BOUNDS;
+    return row <= held && record->rows <= held - row ? TIGRIS_OK : TIGRIS_ERR_BOUNDS;
 }
 
-static tigris_status_t check_copy(const tigris_plan_t *plan, const tigris_record_t *record)
+static tigris_status_t check_copy(const tigris_plan_t *plan, const tigris_record_t *record, uint32_t row)
 {
     if (record->target >= operand_count(plan) || record->channel >= operand_count(plan) || record->rows == 0u) {
         return TIGRIS_ERR_RECORD;
     }
     const tigris_operand_t *to = &plan->operands[record->target];
     const tigris_operand_t *from = &plan->operands[record->channel];
-    const tigris_extent_t extent = {record->row, record->rows};
+    const tigris_extent_t extent = {row, record->rows};
     if (to->row_bytes != from->row_bytes || tigris_space(to) == TIGRIS_SPACE_CONSTANTS) {
         return TIGRIS_ERR_RECORD;
     }
@@ -258,20 +314,14 @@ static tigris_status_t check_copy(const tigris_plan_t *plan, const tigris_record
 /* One record as pass `pass` of its REPEAT executes it (0 outside). */
 static tigris_status_t check_record(const tigris_plan_t *plan, const tigris_record_t *record, uint32_t pass)
 {
+    const uint32_t row = record->row + pass * record->advance;
     switch (record->kind) {
     case TIGRIS_KIND_RUN:
-        return check_run(plan, record, record->row + pass * record->advance);
+        return check_run(plan, record, row);
     case TIGRIS_KIND_SHIFT:
-        return check_shift(plan, record);
-    case TIGRIS_KIND_COPY: {
-        tigris_record_t copy = *record;
-        uint32_t row = record->row + pass * record->advance;
-        if (row > UINT16_MAX) {
-            return TIGRIS_ERR_BOUNDS;
-        }
-        copy.row = (uint16_t)row;
-        return check_copy(plan, &copy);
-    }
+        return check_shift(plan, record, row);
+    case TIGRIS_KIND_COPY:
+        return check_copy(plan, record, row);
     default:
         return TIGRIS_ERR_RECORD;
     }
@@ -289,7 +339,7 @@ static tigris_status_t check_repeat(const tigris_plan_t *plan, uint32_t at)
         advancing |= plan->records[i].advance;
     }
     if (advancing == 0u) {
-        return TIGRIS_ERR_RECORD; /* would do the same again; also bounds the passes checked below */
+        return TIGRIS_ERR_RECORD; /* would do the same again */
     }
     for (uint32_t pass = 0; pass < repeat->row; pass++) {
         for (uint32_t i = body; i < body + repeat->target; i++) {
@@ -304,19 +354,20 @@ static tigris_status_t check_repeat(const tigris_plan_t *plan, uint32_t at)
 
 static tigris_status_t check_schedule(const tigris_plan_t *plan)
 {
+    uint32_t left = TIGRIS_MAX_STEPS; /* bounds the time that a load and a run may take */
     for (uint32_t at = 0; at < plan->record_count; at++) {
-        tigris_status_t status;
-        if (plan->records[at].kind == TIGRIS_KIND_REPEAT) {
-            status = check_repeat(plan, at);
-            if (status == TIGRIS_OK) {
-                at += plan->records[at].target;
-            }
-        } else {
-            status = check_record(plan, &plan->records[at], 0);
+        const tigris_record_t *record = &plan->records[at];
+        const int repeat = record->kind == TIGRIS_KIND_REPEAT;
+        const uint64_t steps = repeat ? (uint64_t)record->target * record->row : 1u;
+        if (steps > left) {
+            return TIGRIS_ERR_RECORD;
         }
+        left -= (uint32_t)steps;
+        const tigris_status_t status = repeat ? check_repeat(plan, at) : check_record(plan, record, 0);
         if (status != TIGRIS_OK) {
             return status;
         }
+        at += repeat ? record->target : 0u;
     }
     return TIGRIS_OK;
 }

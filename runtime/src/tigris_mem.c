@@ -158,7 +158,7 @@ const char *tigris_status_text(tigris_status_t status)
     case TIGRIS_ERR_RECORD:
         return "the schedule has a record of unknown form";
     case TIGRIS_ERR_OVERLAP:
-        return "the arenas overlap";
+        return "memory overlaps that must be apart";
     case TIGRIS_ERR_WORKSPACE:
         return "the executor workspace is too small";
     case TIGRIS_ERR_STATE:

@@ -18,6 +18,7 @@ ABSENT_CONST = 0xFFFFFFFF  # a constant that an operator does not have
 CONST_OFFSET_BITS = 28
 MAX_ROWS = 0xFFFF
 MAX_WINDOW = 0xFF
+MAX_STEPS = 1 << 20  # records that a schedule executes, every pass of a REPEAT counted
 
 
 class Section(IntEnum):

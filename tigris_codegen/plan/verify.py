@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tigris_codegen.plan.kernel_table import KERNEL_FORMS
-from tigris_codegen.plan.layout import Flag, Kind, Space
+from tigris_codegen.plan.layout import MAX_STEPS, Flag, Kind, Space
 from tigris_codegen.plan.plan import Operand, Operator, Plan, Record
 
 GARBAGE = -1
@@ -183,14 +183,18 @@ RULES: dict[str, Callable[[_Call], Access]] = {
 
 def expand(records: tuple[Record, ...]) -> Iterator[tuple[Record, int]]:
     """The records in execution order, each with its row, REPEATs unrolled."""
-    at = 0
+    at, left = 0, MAX_STEPS
     while at < len(records):
         record = records[at]
         at += 1
-        if record.kind is not Kind.REPEAT:
+        repeat = record.kind is Kind.REPEAT
+        left -= record.target * record.row if repeat else 1
+        _expect(left >= 0, f"more than {MAX_STEPS} records to execute")
+        if not repeat:
             yield record, record.row
             continue
         body = records[at : at + record.target]
+        _expect(record.row > 0 and len(body) == record.target > 0, "a REPEAT without passes, or without its body")
         at += record.target
         for number in range(record.row):
             for inner in body:
@@ -220,9 +224,23 @@ class _Memory:
 
 
 def _labels(operand: Operand, first: int, stop: int) -> NDArray[np.int64]:
-    assert operand.tensor is not None
+    if operand.tensor is None:
+        raise PlanFault("an operand that is no tensor")
     base = operand.tensor << 40
     return np.arange(base + first * operand.row_bytes, base + stop * operand.row_bytes, dtype=np.int64)
+
+
+#: Bytes [start, stop) of a space.
+Span = tuple[Space, int, int]
+
+
+def _span(operand: Operand, place: int, rows: int) -> Span:
+    start = operand.offset + place * operand.row_bytes
+    return operand.space, start, start + rows * operand.row_bytes
+
+
+def _meet(a: Span, b: Span) -> bool:
+    return a[0] is b[0] and a[1] < b[2] and b[1] < a[2]
 
 
 class _Run:
@@ -232,6 +250,9 @@ class _Run:
         self.plan = plan
         self.memory = _Memory(plan)
         self.written = {o.tensor: np.zeros(o.rows * o.row_bytes, bool) for o in plan.operands if o.tensor is not None}
+        for operand in plan.operands:
+            whole = operand.tensor is None or len(self.written[operand.tensor]) == operand.rows * operand.row_bytes
+            _expect(whole, f"tensor {operand.tensor} in two sizes")
         self.sums: dict[int, int] = {}  # operator -> next row of its reduction in parts
 
     def run(self) -> None:
@@ -251,7 +272,7 @@ class _Run:
         _expect(not self.sums, "a reduction in parts was not finished")
 
     def _describe(self, record: Record, row: int) -> str:
-        if record.kind is Kind.RUN:
+        if record.kind is Kind.RUN and record.target < len(self.plan.operators):
             name = self.plan.operators[record.target].kernel_name
             return f"{name} of operator {record.target}, rows {row} to {row + record.rows}"
         return f"{record.kind.name} of operand {record.target}"
@@ -266,7 +287,7 @@ class _Run:
         elif record.kind is Kind.COPY:
             to, source = self.plan.operands[record.target], self.plan.operands[record.channel]
             _expect(to.tensor == source.tensor and to.row_bytes == source.row_bytes, "a copy between different tensors")
-            self._check(source, row, row + record.rows, record.slot[1])
+            self._check(source, row, row + record.rows, record.slot[1] if source.window else row)
             place = record.slot[0] if to.window else row
             self.memory.cells(to, place, record.rows)[:] = _labels(to, row, row + record.rows)
         else:
@@ -280,33 +301,36 @@ class _Run:
         element = 4 if form.name.endswith("f32") else 1
         access = RULES[form.access](_Call(record, row, op.params, element, output, inputs))
         _expect(record.rows > 0, "no rows")
-        touched = []
+        reads, writes = [], []
         for index, (operand, (first, stop)) in enumerate(zip(inputs, access.inputs, strict=True)):
             if stop > first and operand.space in self.memory.pools:
-                slot = record.slot[index + 1] if index < 2 else 0
-                touched.append(self._check(operand, first, stop, slot))
-        if record.flags & Flag.PART:
-            touched.append(self._sum_part(record, row, op, access, inputs[0]))
-            if not record.flags & Flag.LAST:
-                return
-        if op.scratch is not None:
-            touched.append(self._overwrite(self.plan.operands[op.scratch]))
+                place = record.slot[index + 1] if operand.window else first
+                self._check(operand, first, stop, place)
+                reads.append(_span(operand, place, stop - first))
+        part, last = bool(record.flags & Flag.PART), bool(record.flags & Flag.LAST)
+        work = [op.accumulator if part else None, op.scratch]
+        writes += [_span(o, 0, o.rows) for o in (self.plan.operands[w] for w in work if w is not None)]
         first, stop = access.output
         place = record.slot[0] if output.window else first
-        begin = output.offset + place * output.row_bytes
-        for space, start, end in touched:
-            _expect(
-                space is not output.space or end <= begin or begin + (stop - first) * output.row_bytes <= start,
-                "the output overlaps what the record reads",
-            )
+        if last or not part:
+            writes.append(_span(output, place, stop - first))
+        for index, span in enumerate(writes):
+            for other in (*writes[index + 1 :], *reads):
+                _expect(not _meet(span, other), "what the record writes overlaps what else it touches")
+        if part:
+            self._sum_part(record, row, op, access, inputs[0])
+            if not last:
+                return
+        if op.scratch is not None:
+            scratch = self.plan.operands[op.scratch]
+            self.memory.cells(scratch, 0, scratch.rows)[:] = GARBAGE
         cells, labels = self.memory.cells(output, place, stop - first), _labels(output, first, stop)
         chosen = self._mark(output, first, stop, access.part)
         cells[chosen] = labels[chosen]
 
-    def _check(self, operand: Operand, first: int, stop: int, slot: int) -> tuple[Space, int, int]:
-        """The bytes read, after proof that they are the tensor's rows [first, stop)."""
+    def _check(self, operand: Operand, first: int, stop: int, place: int) -> None:
+        """Proves that the bytes read are the tensor's rows [first, stop)."""
         _expect(0 <= first <= stop <= operand.rows, f"rows {first} to {stop} of a tensor of {operand.rows}")
-        place = slot if operand.window else first
         found = self.memory.cells(operand, place, stop - first)
         wrong = np.flatnonzero(found != _labels(operand, first, stop))
         if len(wrong):
@@ -314,12 +338,8 @@ class _Run:
             label = int(found[wrong[0]])
             holder = "nothing" if label == GARBAGE else f"tensor {label >> 40}, byte {label & ((1 << 40) - 1)}"
             raise PlanFault(f"row {row} of tensor {operand.tensor} was expected, the memory holds {holder}")
-        begin = operand.offset + place * operand.row_bytes
-        return operand.space, begin, begin + len(found)
 
-    def _sum_part(
-        self, record: Record, row: int, op: Operator, access: Access, source: Operand
-    ) -> tuple[Space, int, int]:
+    def _sum_part(self, record: Record, row: int, op: Operator, access: Access, source: Operand) -> None:
         _expect(op.accumulator is not None, "a reduction in parts without an accumulator")
         assert op.accumulator is not None
         accumulator = self.plan.operands[op.accumulator]
@@ -335,11 +355,6 @@ class _Run:
         self.sums[record.target] = row + record.rows
         if record.flags & Flag.LAST:
             _expect(self.sums.pop(record.target) == source.rows, "a reduction in parts that ends too early")
-        return accumulator.space, accumulator.offset, accumulator.offset + accumulator.bytes
-
-    def _overwrite(self, operand: Operand) -> tuple[Space, int, int]:
-        self.memory.cells(operand, 0, operand.rows)[:] = GARBAGE
-        return operand.space, operand.offset, operand.offset + operand.bytes
 
     def _mark(
         self, operand: Operand, first: int, stop: int, part: tuple[int, int, int, int] | None
@@ -365,4 +380,7 @@ class _Run:
 
 def verify(plan: Plan) -> None:
     """PlanFault at the first record that would read or leave a wrong byte."""
-    _Run(plan).run()
+    try:
+        _Run(plan).run()
+    except (ArithmeticError, LookupError, ValueError) as error:
+        raise PlanFault(f"a number that does not fit its table: {error!r}") from error

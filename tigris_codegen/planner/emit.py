@@ -9,11 +9,10 @@ from tigris_codegen.ir.rows import Rows, rows_of
 from tigris_codegen.ops.spec import Constant, Work
 from tigris_codegen.plan import layout
 from tigris_codegen.plan.fields import Value
-from tigris_codegen.plan.layout import ABSENT_CONST, ALIGNMENT, Backend, DTypeId, Flag, Kind, Space
+from tigris_codegen.plan.layout import ABSENT_CONST, ALIGNMENT, Backend, DTypeId, Kind, Space
 from tigris_codegen.plan.plan import Operand, Operator, Plan, Port, Record
-from tigris_codegen.planner.memory import live_from
 from tigris_codegen.planner.problem import Problem
-from tigris_codegen.planner.schedule import Step, lifetimes
+from tigris_codegen.planner.schedule import Step
 from tigris_codegen.planner.search import Schedule
 
 DTYPES = {
@@ -66,7 +65,8 @@ def make_plan(problem: Problem, schedule: Schedule, model_hash: bytes) -> Plan:
             return operands.index(Operand(Space.CONSTANTS, constants.offset(data), rows.bytes, rows.count))
         block = schedule.layout.blocks["tensor", tensor]
         address = schedule.layout.addresses["tensor", tensor]
-        return operands.index(Operand(Space.FAST, address, rows.bytes, rows.count, block.window, numbers[tensor]))
+        window = block.window.rows if block.window else 0
+        return operands.index(Operand(Space.FAST, address, rows.bytes, rows.count, window, numbers[tensor]))
 
     def extra(kind: str, work: int) -> int | None:
         block = schedule.layout.blocks.get((kind, work))
@@ -131,39 +131,26 @@ def _port(tensor: Tensor, operand: int) -> Port:
 
 
 def _records(problem: Problem, schedule: Schedule, operators: tuple[Operator, ...]) -> list[Record]:
-    """Steps as records, with the shifts that keep windows contiguous in front of the steps that need them."""
-    steps = list(schedule.steps)
-    lives = lifetimes(problem, steps)
-    shifts: dict[int, list[tuple[int, int, int]]] = {}  # tick -> (tensor, first kept row, kept rows)
-    windows = {key[1]: b.window for key, b in schedule.layout.blocks.items() if key[0] == "tensor" and b.window}
+    """Steps as records, each followed by the shifts that keep windows contiguous."""
+    windows = {
+        key[1]: block.window for key, block in schedule.layout.blocks.items() if key[0] == "tensor" and block.window
+    }
+    shifts: dict[int, list[Record]] = {}
     for tensor, window in windows.items():
-        last = lives.written[tensor].copy()
-        if tensor in lives.read:
-            last = last.clip(min=lives.read[tensor])
-        origin = 0
-        for tick, live, written, stop in live_from(steps, tensor, last):
-            if stop - origin > window:
-                shifts.setdefault(tick, []).append((tensor, live, written - live))
-                origin = live
+        target = operators[problem.producers[tensor][0]].output
+        for shift in window.shifts:
+            shifts.setdefault(shift.tick, []).append(Record(Kind.SHIFT, target, shift.first, shift.kept))
     records: list[Record] = []
-    origins = dict.fromkeys(windows, 0)
-    for tick, step in enumerate(steps):
-        for tensor, live, kept in shifts.get(tick, ()):
-            if kept:
-                target = _operand_of_tensor(problem, operators, tensor)
-                records.append(Record(Kind.SHIFT, target, live - origins[tensor], kept))
-            origins[tensor] = live
+    for tick, step in enumerate(schedule.steps):
+        origins = {tensor: window.origins[tick] for tensor, window in windows.items() if tick in window.origins}
         records.append(_run(problem, step, origins))
+        records += shifts.get(tick, ())
     return records
 
 
-def _operand_of_tensor(problem: Problem, operators: tuple[Operator, ...], tensor: int) -> int:
-    return operators[problem.producers[tensor][0]].output
-
-
 def _run(problem: Problem, step: Step, origins: dict[int, int]) -> Record:
-    written, first, _ = step.write
-    slots = [0 if written not in origins or (step.flags and not step.flags & Flag.LAST) else first - origins[written]]
+    written, first, stop = step.write
+    slots = [first - origins[written] if written in origins and stop > first else 0]
     reads = {tensor: (begin, end) for tensor, begin, end in step.reads}
     for operand in problem.works[step.work].inputs[:2]:
         begin, end = reads.get(operand.tensor, (0, 0))

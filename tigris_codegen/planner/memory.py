@@ -1,13 +1,14 @@
 """From steps to addresses: who is stored whole, who in a window, and where each lies.
 
-A block is what gets one address: a tensor, a window, an accumulator or scratch memory. It is a set of rectangles in
-the plane of ticks and bytes, and blocks may share addresses wherever their rectangles do not meet.
+A block is what gets one address: a tensor, a window, an accumulator or scratch memory. At each tick (one per step) it
+occupies one range of bytes relative to its address, from its first live row to its last; blocks may share addresses
+wherever their ranges do not meet at the same tick.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,33 +18,57 @@ from tigris_codegen.plan.layout import ALIGNMENT, MAX_WINDOW
 from tigris_codegen.planner.problem import Problem
 from tigris_codegen.planner.schedule import Step, lifetimes, work_spans
 
-#: A tensor goes into a window where that takes at most this part of its memory: a window's rows all live as long as
-#: the tensor, rows of a tensor stored whole die one by one and make room for others.
+#: A tensor goes into a window where that takes at most this part of its memory: rows of a window are moved again and
+#: again, which is cheap only while they are few.
 WINDOW_SHARE = 0.6
 
 Key = tuple[str, int]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Shift:
+    """After step `tick`, the rows from place `first` on move to the front of the window: `kept` of them."""
+
+    tick: int
+    first: int
+    kept: int
+
+
+@dataclass(frozen=True)
+class Window:
+    """A tensor's window: `rows` places; `origins[tick]` is the row in place 0 while that step runs."""
+
+    rows: int
+    origins: dict[int, int]
+    shifts: tuple[Shift, ...]
 
 
 @dataclass(frozen=True)
 class Block:
     """`key` says what it is: ("tensor" | "accumulator" | "scratch", tensor or work number).
 
-    `rectangles` has one row (first tick, last tick, first byte, stop byte) per rectangle, relative to the address.
-    `window` is the number of rows held, 0 = all.
+    From tick `first` on, `low[i]` to `high[i]` is the range of bytes occupied at tick first + i; empty where both are
+    equal. `window` is None for what is stored whole.
     """
 
     key: Key
-    rectangles: NDArray[np.int64]
-    window: int = 0
+    first: int
+    low: Ints
+    high: Ints
+    window: Window | None = None
 
     @property
     def bytes(self) -> int:
-        return int(self.rectangles[:, 3].max())
+        return int(self.high.max())
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.low) - 1
 
     @property
     def area(self) -> int:
-        r = self.rectangles
-        return int(((r[:, 1] - r[:, 0] + 1) * (r[:, 3] - r[:, 2])).sum())
+        return int((self.high - self.low).sum())
 
 
 @dataclass(frozen=True)
@@ -55,89 +80,122 @@ class Layout:
     bytes: int
 
 
-def make_blocks(problem: Problem, steps: list[Step]) -> tuple[Block, ...]:
-    """The blocks of a schedule, windows chosen."""
+def make_blocks(problem: Problem, steps: Sequence[Step], window_share: float = WINDOW_SHARE) -> tuple[Block, ...]:
+    """The blocks of a schedule; tensors whose window takes at most `window_share` of their memory get one."""
     lives = lifetimes(problem, steps)
+    ticks = max(lives.ticks, 1)
+    touching = _touching_ticks(steps)
     blocks = []
     for tensor, stored in problem.stored.items():
-        first = lives.written.get(tensor, np.zeros(stored.rows, np.int64))
+        written = lives.written.get(tensor, np.zeros(stored.rows, np.int64))
         if tensor in problem.inputs:
-            first = np.zeros(stored.rows, np.int64)
-        last = np.maximum(first, lives.read.get(tensor, first))
+            written = np.zeros(stored.rows, np.int64)
+        read = np.maximum(written, lives.read.get(tensor, written))
         if tensor in problem.outputs:
-            last = np.full(stored.rows, max(lives.ticks - 1, 0), np.int64)
-        window = 0 if stored.whole else _window_rows(steps, tensor, last)
-        if 0 < window <= MAX_WINDOW and window <= WINDOW_SHARE * stored.rows:
-            rectangles = np.array([[first.min(), last.max(), 0, window * stored.row_bytes]], np.int64)
-        else:
-            window, rectangles = 0, _staircase(first, last, stored.row_bytes)
-        blocks.append(Block(("tensor", tensor), rectangles, window))
+            read = np.full(stored.rows, ticks - 1, np.int64)
+        key = ("tensor", tensor)
+        block = None
+        if not stored.whole:
+            block = _windowed(key, steps, touching.get(tensor, []), tensor, read, stored.row_bytes)
+            assert block.window is not None
+            if block.window.rows > min(MAX_WINDOW, window_share * stored.rows):
+                block = None
+        blocks.append(block or _whole(key, written, read, stored.row_bytes))
     for w, (begin, end) in work_spans(steps).items():
         work = problem.works[w]
         if work.accumulator_bytes and any(s.flags for s in steps if s.work == w):
-            blocks.append(Block(("accumulator", w), np.array([[begin, end, 0, work.accumulator_bytes]], np.int64)))
+            blocks.append(_constant(("accumulator", w), begin, end, work.accumulator_bytes))
         if work.scratch_bytes:
-            blocks.append(Block(("scratch", w), np.array([[begin, end, 0, work.scratch_bytes]], np.int64)))
+            blocks.append(_constant(("scratch", w), begin, end, work.scratch_bytes))
     return tuple(blocks)
 
 
-def live_from(steps: list[Step], tensor: int, last: NDArray[np.int64]) -> list[tuple[int, int, int, int]]:
-    """(tick, first live row, rows written before, stop row) of every step that writes new rows of the tensor.
-
-    A row is live from its writing to its last reading; the first live row only grows, because it is the first that
-    any later step still reads.
-    """
-    found, frontier, live = [], 0, 0
+def _touching_ticks(steps: Sequence[Step]) -> dict[int, list[int]]:
+    """Tensor -> the ticks at which it is read or written, ascending."""
+    found: dict[int, list[int]] = {}
     for tick, step in enumerate(steps):
-        written, _, stop = step.write
-        if written != tensor or stop <= frontier:
-            continue
-        while live < frontier and last[live] < tick:
-            live += 1
-        found.append((tick, live, frontier, stop))
-        frontier = stop
+        for tensor in {step.write[0], *(r[0] for r in step.reads)}:
+            found.setdefault(tensor, []).append(tick)
     return found
 
 
-def _window_rows(steps: list[Step], tensor: int, last: NDArray[np.int64]) -> int:
-    return max((stop - live for _, live, _, stop in live_from(steps, tensor, last)), default=0)
+def _constant(key: Key, begin: int, end: int, size: int) -> Block:
+    low = np.zeros(end - begin + 1, np.int64)
+    return Block(key, begin, low, low + size)
 
 
-def _staircase(first: NDArray[np.int64], last: NDArray[np.int64], row_bytes: int) -> NDArray[np.int64]:
-    """One rectangle per run of neighbouring rows that live equally long."""
-    change = np.flatnonzero((np.diff(first) != 0) | (np.diff(last) != 0)) + 1
-    starts = np.concatenate(([0], change))
-    stops = np.concatenate((change, [len(first)]))
-    return np.stack((first[starts], last[starts], starts * row_bytes, stops * row_bytes), axis=1)
+def _whole(key: Key, written: Ints, read: Ints, row_bytes: int) -> Block:
+    """A tensor stored whole: at each tick from its first live row to its last."""
+    first, last = int(written.min()), int(read.max())
+    count = last - first + 1
+    low = np.full(count, len(written), np.int64)
+    high = np.zeros(count, np.int64)
+    for row, (begin, end) in enumerate(zip(written - first, read - first, strict=True)):
+        np.minimum(low[begin : end + 1], row, out=low[begin : end + 1])
+        np.maximum(high[begin : end + 1], row + 1, out=high[begin : end + 1])
+    low = np.minimum(low, high)
+    return Block(key, first, low * row_bytes, high * row_bytes)
+
+
+def _windowed(key: Key, steps: Sequence[Step], touching: list[int], tensor: int, read: Ints, row_bytes: int) -> Block:
+    """A tensor in a window: rows that have died make room at once, what is left moves to the front."""
+    held: list[tuple[int, int]] = []  # (tick from which, rows held)
+    origins: dict[int, int] = {}
+    shifts: list[Shift] = []
+    origin = frontier = rows = 0
+    for tick in touching:
+        written, _, stop = steps[tick].write
+        if written == tensor:
+            frontier = max(frontier, stop)
+        origins[tick] = origin
+        rows = max(rows, frontier - origin)
+        held.append((tick, frontier - origin))
+        live = origin
+        while live < frontier and read[live] <= tick:
+            live += 1
+        if live > origin:
+            if frontier > live:
+                shifts.append(Shift(tick, live - origin, frontier - live))
+            origin = live
+            held.append((tick + 1, frontier - live))
+    first, end = touching[0], touching[-1] + 1
+    high = np.zeros(end - first, np.int64)
+    for (begin, count), (until, _) in zip(held, [*held[1:], (end, 0)], strict=True):
+        high[begin - first : until - first] = count
+    return Block(key, first, np.zeros_like(high), high * row_bytes, Window(rows, origins, tuple(shifts)))
 
 
 def place(blocks: Iterable[Block], limit: int | None = None) -> tuple[dict[Key, int], int] | None:
     """First fit: each block, in order, at the lowest aligned address free of what is placed; None = over the limit."""
-    placed = np.empty((0, 4), np.int64)
-    addresses: dict[Key, int] = {}
+    placed: list[tuple[Block, int]] = []
     top = 0
     for block in blocks:
-        address = _lowest(block.rectangles, placed)
+        address = _lowest(block, placed)
         top = max(top, address + block.bytes)
         if limit is not None and top > limit:
             return None
-        addresses[block.key] = address
-        placed = np.concatenate((placed, block.rectangles + np.array([0, 0, address, address], np.int64)))
-    return addresses, top
+        placed.append((block, address))
+    return {block.key: address for block, address in placed}, top
 
 
-def _lowest(rectangles: NDArray[np.int64], placed: NDArray[np.int64]) -> int:
-    """Lowest aligned address at which no rectangle meets a placed one at the same tick."""
-    r, p = rectangles[:, None, :], placed[None, :, :]
-    meets = (r[..., 0] <= p[..., 1]) & (p[..., 0] <= r[..., 1])
-    own, other = np.nonzero(meets)
-    if not len(own):
+def _lowest(block: Block, placed: list[tuple[Block, int]]) -> int:
+    """Lowest aligned address at which the block's range meets no placed one at any tick."""
+    lows, highs = [], []
+    for other, address in placed:
+        begin, end = max(block.first, other.first), min(block.last, other.last) + 1
+        if begin >= end:
+            continue
+        own, its = slice(begin - block.first, end - block.first), slice(begin - other.first, end - other.first)
+        low, high = address + other.low[its] - block.high[own], address + other.high[its] - block.low[own]
+        both = (other.high[its] > other.low[its]) & (block.high[own] > block.low[own]) & (high > 0)
+        lows.append(low[both])
+        highs.append(high[both])
+    if not lows:
         return 0
-    # The address may not lie strictly between these two.
-    low = placed[other, 2] - rectangles[own, 3]
-    high = placed[other, 3] - rectangles[own, 2]
+    # The address may not lie strictly between a low and its high.
+    low, high = np.concatenate(lows), np.concatenate(highs)
     order = np.argsort(low, kind="stable")
-    low, reach = low[order], np.maximum.accumulate(high[order])
+    low, reach = low[order], np.maximum.accumulate(high[order]) if len(high) else high
     address = 0
     while True:
         # Everything that begins below the address and reaches beyond it pushes it up.
@@ -148,23 +206,27 @@ def _lowest(rectangles: NDArray[np.int64], placed: NDArray[np.int64]) -> int:
 
 
 def pack(blocks: tuple[Block, ...], tries: int, limit: int | None = None, best_of_all: bool = False) -> Layout | None:
-    """The first of `tries` placement orders within `limit` bytes, or the best of them; None where none is within."""
+    """The first of `tries` placement orders within `limit` bytes, or the best of them; None where none is within.
+
+    After a few fixed orders, the block that ends highest goes to an earlier place in the best order so far.
+    """
     starts = [
         sorted(blocks, key=lambda b: (-b.bytes, b.key)),
         sorted(blocks, key=lambda b: (-b.area, b.key)),
-        sorted(blocks, key=lambda b: (-b.bytes * len(b.rectangles), b.key)),
-        sorted(blocks, key=lambda b: (int(b.rectangles[:, 0].min()), b.key)),
+        sorted(blocks, key=lambda b: (-b.bytes * len(b.low), b.key)),
+        sorted(blocks, key=lambda b: (b.first, b.key)),
+        sorted(blocks, key=lambda b: (-b.last, b.key)),
     ]
     rng = random.Random(0)
     best: tuple[dict[Key, int], int] | None = None
-    best_order = starts[0]
+    order = best_order = starts[0]
     for attempt in range(tries):
         if attempt < len(starts):
             order = starts[attempt]
+        elif best is not None:
+            order = _promoted(best_order, best, rng)
         else:
-            order = list(best_order)
-            i, j = rng.randrange(len(order)), rng.randrange(len(order))
-            order[i], order[j] = order[j], order[i]
+            order = rng.sample(starts[attempt % len(starts)], len(blocks))
         found = place(order, limit if best is None else best[1])
         if found is not None and (best is None or found[1] <= best[1]):
             best, best_order = found, order
@@ -173,3 +235,15 @@ def pack(blocks: tuple[Block, ...], tries: int, limit: int | None = None, best_o
     if best is None:
         return None
     return Layout({b.key: b for b in blocks}, *best)
+
+
+def _promoted(order: list[Block], found: tuple[dict[Key, int], int], rng: random.Random) -> list[Block]:
+    addresses, top = found
+    highest = [i for i, b in enumerate(order) if addresses[b.key] + b.bytes == top]
+    changed = list(order)
+    block = changed.pop(rng.choice(highest))
+    changed.insert(rng.randrange(max(highest[0], 1)), block)
+    if rng.random() < 0.5 and len(changed) > 1:
+        i, j = rng.randrange(len(changed)), rng.randrange(len(changed))
+        changed[i], changed[j] = changed[j], changed[i]
+    return changed

@@ -6,6 +6,7 @@ rows just when they are asked for. Nothing is computed twice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,7 +114,7 @@ class Lifetimes:
     read: dict[int, NDArray[np.int64]]
 
 
-def lifetimes(problem: Problem, steps: list[Step]) -> Lifetimes:
+def lifetimes(problem: Problem, steps: Sequence[Step]) -> Lifetimes:
     """Lifetimes of the rows of all tensors that the steps touch, before inputs and outputs are accounted for."""
     written: dict[int, NDArray[np.int64]] = {}
     read: dict[int, NDArray[np.int64]] = {}
@@ -130,7 +131,7 @@ def lifetimes(problem: Problem, steps: list[Step]) -> Lifetimes:
     return Lifetimes(len(steps), written, read)
 
 
-def work_spans(steps: list[Step]) -> dict[int, tuple[int, int]]:
+def work_spans(steps: Sequence[Step]) -> dict[int, tuple[int, int]]:
     """Work -> first and last tick."""
     spans: dict[int, tuple[int, int]] = {}
     for tick, step in enumerate(steps):

@@ -20,7 +20,7 @@ HEIGHTS = (WHOLE, 32, 16, 8, 4, 2, 1)
 #: Longest sections tried, in works.
 LENGTHS = (1, 2, 3, 4, 6, 8, 12, 24)
 #: Placement orders tried per candidate.
-TRIES = 24
+TRIES = 64
 #: Limits of live bytes tried below the pool, as parts of 1000.
 SHRINK = (1000, 970, 930, 880, 820, 750, 650, 500)
 
