@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
@@ -12,7 +12,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from tigris_codegen import resources
-from tigris_codegen.boards.model import Board, BoardFile, SocFile
+from tigris_codegen.boards.model import Board, BoardFile, Emulators, SocFile
 from tigris_codegen.errors import MissingError, UsageError
 
 if sys.version_info >= (3, 11):
@@ -69,57 +69,117 @@ def _sentence(location: tuple[int | str, ...], kind: str, message: str) -> str:
     return f"{key}: {message[0].lower()}{message[1:]}"
 
 
-def _contradictions(board: BoardFile, soc: SocFile) -> list[str]:
+def _merge(file: BoardFile, soc: SocFile, files: Mapping[str, bytes]) -> Board:
+    """What the board says, what it does not say from its SoC; UsageError for what neither says."""
+    clock_hz = file.clock_hz or soc.clock_hz
+    memory = file.memory or soc.memory
+    frameworks = file.frameworks or soc.frameworks
+    if clock_hz is None or memory is None or frameworks is None:
+        values = {"clock_hz": clock_hz, "memory": memory, "frameworks": frameworks}
+        absent = [key for key, value in values.items() if value is None]
+        raise UsageError("\n".join(f"{key}: missing, here and in the SoC {soc.name}" for key in absent))
+    return Board(
+        name=file.name,
+        title=file.title,
+        soc=soc,
+        clock_hz=clock_hz,
+        flash=file.flash.strip(),
+        sources=file.sources,
+        icache=soc.icache if file.icache is None else file.icache,
+        dcache=soc.dcache if file.dcache is None else file.dcache,
+        memory=memory,
+        console=file.console,
+        frameworks=frameworks,
+        emulators=Emulators(qemu=file.emulators.qemu, unicorn=soc.emulators.unicorn, native=soc.emulators.native),
+        files=files,
+    )
+
+
+def _contradictions(board: Board) -> list[str]:
     """What the schema cannot see: names that lead nowhere, regions that overlap, takes that exceed a region."""
-    found = []
-    regions = {region.name: region for region in board.memory}
-    if len(regions) != len(board.memory):
-        found.append("memory: two regions have one name")
+    return [*_of_memory(board), *_of_frameworks(board), *_of_core(board), *_of_console(board)]
+
+
+def _of_memory(board: Board) -> Iterator[str]:
+    if len({region.name for region in board.memory}) != len(board.memory):
+        yield "memory: two regions have one name"
     for one, other in combinations(board.memory, 2):
         if one.base < other.end and other.base < one.end:
-            found.append(f"memory: {one.name} and {other.name} overlap")
-    found += [f"memory: {r.name} ends behind the 32-bit address space" for r in board.memory if r.end > 1 << 32]
-    if board.console.uart not in soc.uarts:
-        found.append(f"console.uart: {soc.name} has no UART {board.console.uart}")
+            yield f"memory: {one.name} and {other.name} overlap"
+    for region in board.memory:
+        if region.end > 1 << 32:
+            yield f"memory: {region.name} ends behind the 32-bit address space"
+
+
+def _of_frameworks(board: Board) -> Iterator[str]:
+    regions = {region.name: region for region in board.memory}
     for name, use in board.frameworks.items():
+        if (name == "posix") != (board.soc.core == "host"):
+            yield f"frameworks.{name}: not for the core {board.soc.core}"
         for key, region, kind in (("program", use.program, "flash"), ("data", use.data, "ram")):
             if region not in regions:
-                found.append(f"frameworks.{name}.{key}: no memory region {region}")
+                yield f"frameworks.{name}.{key}: no memory region {region}"
             elif regions[region].kind != kind:
-                found.append(f"frameworks.{name}.{key}: {region} is not {kind}")
+                yield f"frameworks.{name}.{key}: {region} is not {kind}"
         for region, taken in use.takes.items():
             if region not in regions:
-                found.append(f"frameworks.{name}.takes: no memory region {region}")
+                yield f"frameworks.{name}.takes: no memory region {region}"
             elif taken + (use.stack if region == use.data else 0) > regions[region].size:
-                found.append(f"frameworks.{name}.takes: more than the {regions[region].size} bytes of {region}")
-    return found
+                yield f"frameworks.{name}.takes: more than the {regions[region].size} bytes of {region}"
+
+
+def _of_core(board: Board) -> Iterator[str]:
+    soc = board.soc
+    for cache in ("icache", "dcache"):
+        if getattr(board, cache) and not getattr(soc, cache):
+            yield f"{cache}: {soc.name} has none"
+    if soc.core != "host":
+        for key in ("interrupts", "priority_bits"):
+            if getattr(soc, key) is None:
+                yield f"{key}: missing in the SoC {soc.name}"
+
+
+def _of_console(board: Board) -> Iterator[str]:
+    soc, console = board.soc, board.console
+    if console is None:
+        if soc.core != "host":
+            yield "console: missing"
+        return
+    if console.uart not in soc.uarts:
+        yield f"console.uart: {soc.name} has no UART {console.uart}"
+    elif console.tx is None and soc.ports:
+        yield f"console.tx: missing, {console.uart} has no pin of its own"
+    if console.tx is not None and console.tx.port not in soc.ports:
+        yield f"console.tx.port: {soc.name} has no port {console.tx.port}"
 
 
 def load_board(name: str, extra: Sequence[Path] = ()) -> Board:
     """The board of that name, looked for in the folders `extra` first, then among Tigris's own.
 
-    Raises MissingError for an unknown board (with near names) and UsageError for a file that is wrong. A folder's SoC
-    files are in its folder `soc`; a board may name a SoC of any folder.
+    A name that ends with `.toml` is the path of a board file; its folder is then looked in first. Raises MissingError
+    for an unknown board (with near names) and UsageError for a file that is wrong. A folder's SoC files are in its
+    folder `soc`; a board may name a SoC of any folder.
     """
-    folders = _folders(extra)
-    path = _find("board", name, folders)
-    board = _read(path, BoardFile)
-    soc = _read(_find("SoC", board.soc, [folder / "soc" for folder in folders]), SocFile)
-    wrong = _contradictions(board, soc)
+    if name.endswith(".toml"):
+        path = Path(name)
+        if not path.is_file():
+            raise MissingError(f"there is no board file {name}.")
+        folders = _folders([path.parent, *extra])
+    else:
+        folders = _folders(extra)
+        path = _find("board", name, folders)
+    file = _read(path, BoardFile)
+    soc_path = _find("SoC", file.soc, [folder / "soc" for folder in folders])
+    soc = _read(soc_path, SocFile)
+    files = {path.name: path.read_bytes(), f"soc/{soc_path.name}": soc_path.read_bytes()}
+    try:
+        board = _merge(file, soc, files)
+        wrong = _contradictions(board)
+    except UsageError as error:
+        wrong = str(error).splitlines()
     if wrong:
         raise UsageError("\n".join(f"{path.parent.name}/{path.name}: {sentence}" for sentence in wrong))
-    return Board(
-        name=board.name,
-        title=board.title,
-        soc=soc,
-        clock_hz=board.clock_hz,
-        flash=board.flash.strip(),
-        sources=board.sources,
-        memory=board.memory,
-        console=board.console,
-        frameworks=board.frameworks,
-        emulators=board.emulators,
-    )
+    return board
 
 
 def list_boards(extra: Sequence[Path] = ()) -> tuple[Board, ...]:

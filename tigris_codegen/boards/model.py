@@ -13,9 +13,10 @@ from tigris_codegen.errors import UsageError
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 FileName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
 Address = Annotated[int, Field(ge=0, le=0xFFFFFFFF)]
+Register = Annotated[int, Field(ge=0, le=0xFFFFFFFC, multiple_of=4)]
+Word = Annotated[int, Field(ge=0, le=0xFFFFFFFF)]
 Size = Annotated[int, Field(gt=0, le=0xFFFFFFFF)]
-FrameworkName = Literal["baremetal"]
-Sources = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+FrameworkName = Literal["baremetal", "posix"]
 
 
 class _Table(BaseModel):
@@ -37,18 +38,60 @@ class Memory(_Table):
         return self.base + self.size
 
 
-class Uart(_Table):
-    """A UART: which driver serves it and where its registers are."""
+class Bits(_Table):
+    """Bits of a register that start-up sets; `what` says for whom."""
 
-    driver: Literal["cmsdk"]
-    base: Address
+    address: Register
+    bits: Annotated[int, Field(gt=0, le=0xFFFFFFFF)]
+    what: str
+
+
+class Transmit(_Table):
+    """How a UART sends, for an emulator.
+
+    A write to `address` sends the byte that is written or, with `dma`, `count` bytes at `pointer`, and sets `done` to 1.
+    """
+
+    class Dma(_Table):
+        pointer: Register
+        count: Register
+        done: Register
+
+    address: Register
+    dma: Dma | None = None
+
+
+class Uart(_Table):
+    """A UART: which driver serves it, where its registers are, what switches its clock on."""
+
+    driver: Literal["cmsdk", "stm32_v1", "stm32_v2", "nrf_uarte"]
+    base: Register
+    transmit: Transmit
+    enable: Bits | None = None
+
+
+class Port(_Table):
+    """A GPIO port; `number` is what drivers that take pins by number call it."""
+
+    base: Register
+    number: Annotated[int, Field(ge=0)] = 0
+    enable: Bits | None = None
+
+
+class Pin(_Table):
+    """A pin and the alternate function that connects it."""
+
+    port: Identifier
+    pin: Annotated[int, Field(ge=0, le=31)]
+    function: Annotated[int, Field(ge=0, le=15)] = 0
 
 
 class Console(_Table):
-    """Where the firmware prints."""
+    """Where the firmware prints; `tx` is needed where a UART has no pin of its own."""
 
     uart: Identifier
     baud: Annotated[int, Field(gt=0)]
+    tx: Pin | None = None
 
 
 class Framework(_Table):
@@ -69,27 +112,74 @@ class Qemu(_Table):
     machine: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")]
 
 
-class Emulators(_Table):
-    """What can run the board's firmware."""
+class Stub(_Table):
+    """What a register reads until firmware writes it; `what` says why that is enough."""
+
+    address: Register
+    value: Word
+    what: str
+
+
+class Unicorn(_Table):
+    """Unicorn can be this SoC: registers are memory that holds 0, but for these."""
+
+    stubs: Annotated[tuple[Stub, ...], Field(strict=False)] = ()
+
+
+class Native(_Table):
+    """Programs run on the machine that builds them."""
+
+
+class SocEmulators(_Table):
+    """What can run any board of the SoC."""
+
+    unicorn: Unicorn | None = None
+    native: Native | None = None
+
+
+class BoardEmulators(_Table):
+    """What can run this board beside that."""
 
     qemu: Qemu | None = None
 
 
+class Emulators(_Table):
+    """What can run the board's firmware."""
+
+    qemu: Qemu | None = None
+    unicorn: Unicorn | None = None
+    native: Native | None = None
+
+
+MemoryMap = Annotated[tuple[Memory, ...], Field(strict=False, min_length=1)]
+Frameworks = Annotated[Mapping[FrameworkName, Framework], Field(min_length=1)]
+Sources = Annotated[tuple[str, ...], Field(strict=False)]
+
+
 class SocFile(_Table):
-    """boards/soc/<name>.toml."""
+    """boards/soc/<name>.toml. `clock_hz`, `memory` and `frameworks` hold for boards that do not say otherwise."""
 
     name: FileName
     title: str
-    core: Literal["cortex-m4", "cortex-m7"]
+    core: Literal["cortex-m4", "cortex-m7", "host"]
     fpu: Literal["none", "sp", "dp"]
+    #: What the compiler may use of the FPU, where that is less.
+    compile_fpu: Literal["none", "sp", "dp"] | None = None
     dsp: bool
     mve: bool
     icache: bool
     dcache: bool
-    interrupts: Annotated[int, Field(ge=1, le=480)]
-    priority_bits: Annotated[int, Field(ge=2, le=8)]
-    sources: Sources
-    uarts: Mapping[Identifier, Uart]
+    interrupts: Annotated[int, Field(ge=1, le=480)] | None = None
+    priority_bits: Annotated[int, Field(ge=2, le=8)] | None = None
+    sources: Annotated[Sources, Field(min_length=1)]
+    clock_hz: Annotated[int, Field(gt=0)] | None = None
+    memory: MemoryMap | None = None
+    frameworks: Frameworks | None = None
+    #: What start-up switches on before it touches the memory.
+    enable: Annotated[tuple[Bits, ...], Field(strict=False)] = ()
+    uarts: Mapping[Identifier, Uart] = Field(default_factory=dict)
+    ports: Mapping[Identifier, Port] = Field(default_factory=dict)
+    emulators: SocEmulators = SocEmulators()
 
 
 class BoardFile(_Table):
@@ -98,18 +188,24 @@ class BoardFile(_Table):
     name: FileName
     title: str
     soc: FileName
-    clock_hz: Annotated[int, Field(gt=0)]
-    flash: str
-    sources: Sources
-    memory: Annotated[tuple[Memory, ...], Field(strict=False, min_length=1)]
-    console: Console
-    frameworks: Annotated[Mapping[FrameworkName, Framework], Field(min_length=1)]
-    emulators: Emulators = Emulators()
+    console: Console | None = None
+    flash: str = "Write the `.hex` or `.elf` file to the board with its debug probe."
+    sources: Sources = ()
+    icache: bool | None = None
+    dcache: bool | None = None
+    clock_hz: Annotated[int, Field(gt=0)] | None = None
+    memory: MemoryMap | None = None
+    frameworks: Frameworks | None = None
+    emulators: BoardEmulators = BoardEmulators()
 
 
 @dataclass(frozen=True)
 class Board:
-    """A board with its SoC. `flash` says how an image gets onto it; `clock_hz` is the core's clock after reset."""
+    """A board with its SoC.
+
+    `flash` says how an image gets onto it; `clock_hz` is the core's clock after reset; `icache` and `dcache` say which
+    caches start-up enables; `files` are the TOML files it was read from, by their path below a folder of boards.
+    """
 
     name: str
     title: str
@@ -117,14 +213,22 @@ class Board:
     clock_hz: int
     flash: str
     sources: tuple[str, ...]
+    icache: bool
+    dcache: bool
     memory: tuple[Memory, ...]
-    console: Console
+    console: Console | None
     frameworks: Mapping[FrameworkName, Framework]
     emulators: Emulators
+    files: Mapping[str, bytes]
 
     @property
-    def console_uart(self) -> Uart:
-        return self.soc.uarts[self.console.uart]
+    def console_uart(self) -> Uart | None:
+        return self.soc.uarts[self.console.uart] if self.console else None
+
+    @property
+    def compile_fpu(self) -> str:
+        """What the compiler may use of the FPU."""
+        return self.soc.compile_fpu or self.soc.fpu
 
     def region(self, name: str) -> Memory:
         """The memory region of that name; UsageError for one that the board does not have."""
@@ -152,6 +256,6 @@ class Board:
         return left
 
     def arena_regions(self, framework: FrameworkName) -> dict[str, int]:
-        """`available`, RAM only: where arenas may go, fastest first."""
+        """`available`, RAM only and only where there is any: where arenas may go, fastest first."""
         left = self.available(framework)
-        return {r.name: left[r.name] for r in self.memory if r.kind == "ram"}
+        return {r.name: left[r.name] for r in self.memory if r.kind == "ram" and left[r.name] > 0}

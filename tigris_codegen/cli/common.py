@@ -1,101 +1,130 @@
-"""What the commands share: sizes, files, errors."""
+"""What the commands share: options, the form of answers and of errors."""
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 
-from tigris_codegen.errors import TigrisError, UsageError
-from tigris_codegen.pipeline import Model
-from tigris_codegen.plan.codec import decode
-from tigris_codegen.plan.plan import Plan
-from tigris_codegen.sizes import parse_size
+from tigris_codegen.boards import list_boards
+from tigris_codegen.cli.files import RefusedModel
+from tigris_codegen.errors import (
+    DifferenceError,
+    FitError,
+    MissingError,
+    ModelError,
+    PlanError,
+    TigrisError,
+    UsageError,
+)
+from tigris_codegen.report.text import printable, refusal_lines
+
+#: Columns of a report that is not printed on a terminal.
+PIPE_COLUMNS = 100
+#: Exit codes beyond those of `errors`.
+BUG, STOPPED = 70, 130
+
+
+def complete_board(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    return [board.name for board in list_boards() if board.name.startswith(incomplete)]
+
 
 MODEL = click.argument("model", type=click.Path(path_type=Path))
-POOL = click.option("-m", "--memory", "pool", metavar="SIZE", help="pool for everything but the stack, e.g. 64K")
-JSON = click.option("--json", "as_json", is_flag=True, help="print one JSON object")
+POOL = click.option(
+    "-m", "--memory", "pool", metavar="SIZE", help="RAM but the stack: one pool, 64K, or a fast and a slow one, 64K+8M"
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="print one JSON object, also when the answer is no")
+BACKEND = click.option("--backend", default="reference", show_default=True, metavar="NAME", help="whose kernels")
+
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+def board_option(help: str) -> Callable[[Decorated], Decorated]:
+    return click.option("--board", metavar="NAME", shell_complete=complete_board, help=f"{help} (see tigris boards)")
+
+
+class Answered(Exception):
+    """An error whose JSON answer says more than the error does; `answer` None: it is already printed."""
+
+    def __init__(self, error: TigrisError, answer: dict[str, Any] | None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.answer = answer
+
+
+def check_backend(name: str) -> None:
+    if name != "reference":
+        raise UsageError(f"the backend {name!r} has no kernels yet", "--backend reference")
+
+
+def error_lines(error: TigrisError) -> list[str]:
+    """The one form of errors: `tigris: what is wrong`, further lines indented, `  -> what to do`."""
+    if isinstance(error, ModelError):
+        prefix = f"tigris: {printable(error.path.name)}: " if isinstance(error, RefusedModel) else "tigris: "
+        return [line if line.startswith("  -> ") else prefix + line for line in refusal_lines(error.refusals)]
+    first, *more = [printable(line.expandtabs()) for line in str(error).split("\n")]
+    lines = [f"tigris: {first}"]
+    # Differences and refusals are sentences of their own; what tools printed belongs to the first line.
+    own = isinstance(error, DifferenceError | PlanError | UsageError)
+    lines += [f"tigris: {line}" if own else f"  {line}" for line in more]
+    if error.hint:
+        lines.append(f"  -> {printable(error.hint)}")
+    return lines
+
+
+def error_json(error: TigrisError) -> dict[str, Any]:
+    """An error as an answer."""
+    kinds: tuple[tuple[type[TigrisError], str], ...] = (
+        (ModelError, "model"),
+        (PlanError, "plan"),
+        (UsageError, "usage"),
+        (FitError, "fit"),
+        (MissingError, "missing"),
+        (DifferenceError, "difference"),
+    )
+    kind = next((name for form, name in kinds if isinstance(error, form)), "failed")
+    found: dict[str, Any] = {
+        "kind": kind,
+        "exit_code": error.exit_code,
+        "message": str(error),
+        "hint": error.hint,
+        "refusals": [asdict(r) for r in error.refusals] if isinstance(error, ModelError) else [],
+    }
+    if isinstance(error, FitError):
+        found |= {"need_bytes": error.need, "have_bytes": error.have}
+    return {"error": found}
 
 
 def fail(error: TigrisError) -> int:
-    """Prints the error on stderr, what to do next behind it, and returns its exit code."""
-    for line in str(error).splitlines():
-        click.echo(f"tigris: {line}", err=True)
-    if error.hint:
-        click.echo(f"  -> {error.hint}", err=True)
+    """Prints the error on stderr, what to do next below it, and returns its exit code."""
+    for line in error_lines(error):
+        click.echo(line, err=True)
     return error.exit_code
 
 
-def read_file(path: Path) -> bytes:
-    """The bytes of a file the user named; UsageError where it cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-
-
-def read_array(path: Path) -> NDArray[Any]:
-    """The array in a .npy file."""
-    try:
-        array = np.load(io.BytesIO(read_file(path)), allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise UsageError(f"{path} is no .npy file: {error}", "write it with numpy.save") from error
-    if not isinstance(array, np.ndarray):
-        raise UsageError(f"{path} holds several arrays", "name a .npy file for each input")
-    return array
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all."""
-    try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}", "make the folder first") from error
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def load_model(path: Path) -> Model:
-    """The model in a .tflite file."""
-    return Model(read_file(path), path.name)
-
-
-def load_plan(path: Path) -> tuple[Plan, bytes]:
-    """The plan in a .tgrs file."""
-    data = read_file(path)
-    return decode(data), data
-
-
-def pool_bytes(text: str | None) -> int | None:
-    """The pool of `-m`; two pools come later."""
-    if text is None:
-        return None
-    if "+" in text:
-        raise UsageError("two pools are not supported yet", "give one size, e.g. -m 64K")
-    return parse_size(text)
+def stop(error: TigrisError, answer: dict[str, Any]) -> NoReturn:
+    """Ends the command with an error whose JSON form is the answer with the error in it."""
+    raise Answered(error, answer | error_json(error))
 
 
 def print_json(value: dict[str, Any]) -> None:
     click.echo(json.dumps(value, indent=2))
 
 
-def console() -> Console:
-    return Console(width=None if Console().is_terminal else 100)
+def show(report: Callable[[Console], None], say: bool = True) -> str:
+    """A report as wide as the terminal, in a pipe of a fixed width; returned, and printed where `say`."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PIPE_COLUMNS)
+    with console.capture() as captured:
+        report(console)
+    text = "\n".join(line.rstrip() for line in captured.get().splitlines())
+    if say:
+        click.echo(text)
+    return text

@@ -1,4 +1,4 @@
-"""Commands about boards and firmware projects: codegen, verify, boards."""
+"""Commands about firmware: codegen, verify."""
 
 from __future__ import annotations
 
@@ -10,143 +10,178 @@ from typing import Any
 import click
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
-from tigris_codegen.boards import Board, list_boards, load_board
 from tigris_codegen.cli.common import (
+    BACKEND,
     JSON,
-    MODEL,
     POOL,
-    console,
-    load_model,
-    load_plan,
-    pool_bytes,
+    board_option,
+    check_backend,
     print_json,
-    read_array,
+    stop,
 )
-from tigris_codegen.codegen import TestVector, core_name_for, generate_project
+from tigris_codegen.cli.files import PlanFile, open_either, read_array
+from tigris_codegen.cli.fit import EFFORT, KEEP_INPUTS, Target, make_target, plan_for
+from tigris_codegen.cli.progress import progress, stage
+from tigris_codegen.codegen import RuntimeMode, TestVector, core_name_for, generate_core, generate_project
 from tigris_codegen.emulate import VerifyResult, verify_project
-from tigris_codegen.errors import FitError, UsageError
-from tigris_codegen.pipeline import Compiled, Model
+from tigris_codegen.errors import DifferenceError, UsageError
+from tigris_codegen.pipeline import Compiled
 from tigris_codegen.plan.plan import DTYPE_NAMES, Plan, Port
+from tigris_codegen.report.text import printable, short
 from tigris_codegen.session import Session
-from tigris_codegen.sizes import parse_size, show_size
+from tigris_codegen.sizes import show_size
 
 
-@click.command()
-@MODEL
-@click.option("--board", required=True, metavar="NAME", help="board (see tigris boards)")
+@click.command(short_help="Writes the firmware project of MODEL or PLAN for a board.")
+@click.argument("model", metavar="MODEL|PLAN", type=click.Path(path_type=Path))
+@board_option("board, required for a project")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="folder of the project")
 @POOL
-@click.option("--backend", default="reference", show_default=True, help="whose kernels")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("project", "core")),
+    default="project",
+    show_default=True,
+    help="a whole project, or just the model's C files for firmware that exists",
+)
+@BACKEND
 @click.option("--framework", metavar="NAME", help="default: the board's first")
 @click.option("--name", metavar="NAME", help="name of the core in C (default: from the model's file name)")
 @click.option("--fast-region", metavar="REGION", help="memory region for the fast arena")
-@click.option("--reserve", metavar="SIZE", default="0", help="RAM to leave free in that region")
+@click.option("--slow-region", metavar="REGION", help="memory region for the slow arena")
+@click.option("--reserve", metavar="SIZE", default="0", help="RAM to leave free in the fast region")
+@click.option(
+    "--runtime",
+    type=click.Choice(("copy", "none")),
+    default="copy",
+    show_default=True,
+    help="for a core: put the runtime beside it, or not",
+)
 @click.option(
     "--test-input", type=click.Path(path_type=Path), help="inputs of the self-test: .npy of one input or a batch of it"
 )
+@KEEP_INPUTS
+@EFFORT
 @click.option("--force", is_flag=True, help="overwrite generated files that were edited")
 @JSON
 def codegen(
     model: Path,
-    board: str,
+    board: str | None,
     output: Path,
     pool: str | None,
+    form: str,
     backend: str,
     framework: str | None,
     name: str | None,
     fast_region: str | None,
+    slow_region: str | None,
     reserve: str,
+    runtime: RuntimeMode,
     test_input: Path | None,
+    keep_inputs: bool,
+    effort: int | None,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Writes the firmware project of MODEL, a .tflite model or a .tgrs plan, for a board.
+    """Writes the firmware project of a .tflite model or a .tgrs plan for a board.
 
     \b
     Example:
       tigris codegen kws.tflite --board mps2-an500 -o firmware/
+      tigris codegen kws.tflite -m 64K --format core -o src/models/
     """
-    known = load_board(board)
-    if backend != "reference":
-        raise UsageError(f"the backend {backend!r} has no kernels yet", "--backend reference")
-    compiled = _compiled(model, known, framework, pool_bytes(pool), fast_region, parse_size(reserve))
-    vectors = _vectors(compiled, test_input)
+    check_backend(backend)
+    if form == "project" and board is None:
+        raise UsageError("a project is for a board", "--board NAME (see tigris boards), or --format core")
+    target = make_target(pool, board, framework, fast_region, slow_region, reserve)
     options = {
         "model": model.name,
-        "board": board,
+        "board": board or "",
         "memory": pool or "",
+        "format": form,
         "backend": backend,
         "framework": framework or "",
         "fast_region": fast_region or "",
+        "slow_region": slow_region or "",
         "reserve": reserve,
         "test_input": test_input.name if test_input else "",
+        "keep_inputs": keep_inputs,
+        "effort": effort,
     }
+    core_name = name or core_name_for(model.stem)
+    with progress(f"compiling {short(model.name)}") as report:
+        file = open_either(model)
+        if isinstance(file, PlanFile):
+            compiled = file.decoded()
+        else:
+            compiled = plan_for(file.convert(report, keep_inputs=keep_inputs, effort=effort), target)
+        try:
+            if form == "core":
+                answer = _core(compiled, output, core_name, runtime, options, force)
+            else:
+                answer = _project(compiled, target, output, core_name, test_input, options, force)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise UsageError(f"{output} cannot be written: {reason}") from error
+    plan = compiled.plan
+    if as_json:
+        print_json({**answer, "ram_bytes": plan.ram_bytes, "plan_bytes": len(compiled.plan_bytes)})
+        return
+    where = printable(str(answer["project" if form == "project" else "core"]))
+    click.echo(f"{where}: {'new' if answer['created'] else 'updated'}, {len(answer['files'])} generated files")
+    regions = answer.get("placement", {})
+    arenas = [f"{kind} arena in {regions[kind]}" for kind in ("fast", "slow") if regions.get(kind)]
+    sizes = [f"RAM {show_size(plan.ram_bytes)}", *arenas, f"plan {show_size(len(compiled.plan_bytes))}"]
+    click.echo(f"  {', '.join(sizes)}")
+    if form == "project":
+        click.echo(f"  next: tigris verify {where}")
+
+
+def _project(
+    compiled: Compiled,
+    target: Target,
+    output: Path,
+    core_name: str,
+    test_input: Path | None,
+    options: dict[str, Any],
+    force: bool,
+) -> dict[str, Any]:
+    assert target.board is not None
     project = generate_project(
         compiled.plan_bytes,
-        known,
+        target.board,
         output,
-        core_name=name or core_name_for(model.stem),
-        vectors=vectors,
-        framework=framework,
-        backend=backend,
-        fast_region=fast_region,
+        core_name=core_name,
+        vectors=_vectors(compiled, test_input),
+        framework=target.framework,
+        backend=str(options["backend"]),
+        fast_region=target.fast_region,
+        slow_region=target.slow_region,
         options=options,
         force=force,
     )
-    plan = compiled.plan
-    if as_json:
-        print_json(
-            {
-                "project": str(project.path),
-                "created": project.created,
-                "files": list(project.files),
-                "placement": asdict(project.placement),
-                "ram_bytes": plan.ram_bytes,
-                "plan_bytes": len(compiled.plan_bytes),
-            }
-        )
-        return
-    click.echo(f"{project.path}: {'new' if project.created else 'updated'}, {len(project.files)} generated files")
-    click.echo(
-        f"  RAM {show_size(plan.ram_bytes)} in {project.placement.fast}, plan {show_size(len(compiled.plan_bytes))}"
+    return {
+        "project": str(project.path),
+        "created": project.created,
+        "files": list(project.files),
+        "placement": asdict(project.placement),
+    }
+
+
+def _core(
+    compiled: Compiled, output: Path, core_name: str, runtime: RuntimeMode, options: dict[str, Any], force: bool
+) -> dict[str, Any]:
+    core = generate_core(
+        compiled.plan_bytes, output, core_name=core_name, runtime=runtime, options=options, force=force
     )
-    click.echo(f"  next: tigris verify {project.path}")
-
-
-def _compiled(
-    path: Path, board: Board, framework: str | None, pool: int | None, fast_region: str | None, reserve: int
-) -> Compiled:
-    """The plan as given, within `pool`, or for the first of the board's memory regions in which the model fits."""
-    if path.suffix == ".tgrs":
-        plan, data = load_plan(path)
-        return Compiled(plan, data)
-    model = load_model(path)
-    if pool is not None:
-        return model.within(pool)
-    regions = board.arena_regions(board.framework_name(framework))
-    if fast_region is not None:
-        board.region(fast_region)
-        regions = {fast_region: regions[fast_region]}
-    return _first_fit(model, board, {r: size - reserve for r, size in regions.items()})
-
-
-def _first_fit(model: Model, board: Board, regions: dict[str, int]) -> Compiled:
-    largest: FitError | None = None
-    for name, size in regions.items():
-        try:
-            return model.within(size)
-        except FitError as error:
-            if largest is None or error.have > largest.have:
-                largest = FitError(
-                    f"the model needs {error.need} bytes of RAM, {board.name} leaves {error.have} in {name}",
-                    error.need,
-                    error.have,
-                    "choose a board with more memory, or see tigris analyze",
-                )
-    assert largest is not None
-    raise largest
+    return {
+        "core": str(core.path),
+        "runtime": str(core.runtime) if core.runtime else None,
+        "created": core.created,
+        "files": list(core.files),
+    }
 
 
 def _vectors(compiled: Compiled, test_input: Path | None) -> tuple[TestVector, ...]:
@@ -196,7 +231,7 @@ def _given_inputs(plan: Plan, path: Path) -> list[dict[str, NDArray[Any]]]:
     raise UsageError(f"{path} has shape {list(array.shape)}, the model wants {list(port.shape)} or a batch of it")
 
 
-@click.command()
+@click.command(short_help="Builds PROJECT, runs it in an emulator, compares.")
 @click.argument("project", type=click.Path(path_type=Path))
 @JSON
 def verify(project: Path, as_json: bool) -> None:
@@ -206,20 +241,30 @@ def verify(project: Path, as_json: bool) -> None:
     Example:
       tigris verify firmware/
     """
+    doing = f"building and running {short(str(project), 60)}"
+    stage(doing, quiet=as_json)
+    with progress(doing):
+        result = verify_project(project)
+    answer = _verify_json(result)
     if not as_json:
-        click.echo(f"building and running {project} ...", err=True)
-    result = verify_project(project)
-    if as_json:
-        print_json(_verify_json(result))
-    else:
-        report = result.report
-        click.echo(f"{result.board.name} in {report.emulator} ({report.machine}), {len(report.runs)} test vectors")
-        click.echo(f"  RAM stated {result.expectation.ram_bytes} B, measured {report.peak_bytes} B")
-        click.echo(f"  stack reserved {result.expectation.stack_bytes} B, measured {report.stack_bytes} B")
-        if report.instructions is not None:
-            click.echo(f"  {report.instructions} instructions per inference")
-        click.echo("PASS" if result.ok else "FAIL")
-    result.check()
+        _print_result(result)
+    elif result.ok:
+        print_json(answer)
+    try:
+        result.check()
+    except DifferenceError as error:
+        stop(error, answer)
+
+
+def _print_result(result: VerifyResult) -> None:
+    report, expected = result.report, result.expectation
+    vectors = "1 test vector" if len(report.runs) == 1 else f"{len(report.runs)} test vectors"
+    click.echo(f"{result.board.name} in {report.emulator} ({report.machine}), {vectors}")
+    click.echo(f"  RAM stated {expected.ram_bytes} B, measured {report.peak_bytes} B")
+    click.echo(f"  stack reserved {expected.stack_bytes} B, measured {report.stack_bytes} B")
+    if report.instructions is not None:
+        click.echo(f"  {report.instructions} instructions per inference")
+    click.echo("PASS" if result.ok else "FAIL")
 
 
 def _verify_json(result: VerifyResult) -> dict[str, Any]:
@@ -238,37 +283,4 @@ def _verify_json(result: VerifyResult) -> dict[str, Any]:
         "ticks": report.ticks,
         "outputs": [{"name": port.name, "crc32": zlib.crc32(data)} for port, data in outputs],
         "vectors": [[output.hex() for output in run.outputs] for run in report.runs],
-    }
-
-
-@click.command()
-@click.argument("name", required=False)
-@JSON
-def boards(name: str | None, as_json: bool) -> None:
-    """Lists the boards, or shows board NAME.
-
-    \b
-    Example:
-      tigris boards mps2-an500
-    """
-    known = [load_board(name)] if name else list(list_boards())
-    rows = [_board_row(board) for board in known]
-    if as_json:
-        print_json({"boards": rows})
-        return
-    table = Table("board", "core", "memory", "frameworks", "emulators", box=None, header_style="bold")
-    for row in rows:
-        memory = ", ".join(f"{m['name']} {m['size'] // 1024}K" for m in row["memory"])
-        table.add_row(row["name"], row["core"], memory, ", ".join(row["frameworks"]), ", ".join(row["emulators"]))
-    console().print(table)
-
-
-def _board_row(board: Board) -> dict[str, Any]:
-    return {
-        "name": board.name,
-        "title": board.title,
-        "core": board.soc.core,
-        "memory": [m.model_dump() for m in board.memory],
-        "frameworks": list(board.frameworks),
-        "emulators": [name for name, value in board.emulators if value is not None],
     }

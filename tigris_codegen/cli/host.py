@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import zipfile
 import zlib
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,155 +13,299 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from tigris_codegen.boards import load_board
 from tigris_codegen.cli.common import (
+    BACKEND,
     JSON,
     MODEL,
     POOL,
-    console,
-    load_model,
-    load_plan,
-    pool_bytes,
+    board_option,
+    check_backend,
     print_json,
+    show,
+    stop,
+)
+from tigris_codegen.cli.files import (
+    MODEL_SUFFIX,
+    PLAN_SUFFIX,
+    ModelFile,
+    PlanFile,
+    RefusedModel,
+    check_output,
+    open_either,
+    open_model,
     read_array,
-    read_file,
     write_file,
 )
-from tigris_codegen.errors import FitError, ModelError, UsageError
+from tigris_codegen.cli.fit import EFFORT, KEEP_INPUTS, make_target, plan_for
+from tigris_codegen.cli.progress import Report, progress
+from tigris_codegen.errors import FitError, PlanError, UsageError
+from tigris_codegen.pipeline import Compiled
+from tigris_codegen.plan.plan import Plan
+from tigris_codegen.plan.verify import PlanFault
 from tigris_codegen.report.analysis import analyze as make_analysis
 from tigris_codegen.report.analysis import as_json as report_json
 from tigris_codegen.report.analysis import refused, report_plan
-from tigris_codegen.report.text import print_analysis, print_plan
+from tigris_codegen.report.listing import list_model
+from tigris_codegen.report.stack import stack_bytes
+from tigris_codegen.report.text import (
+    print_analysis,
+    print_file_operators,
+    print_listing,
+    print_plan,
+    print_records,
+    printable,
+    short,
+)
 from tigris_codegen.session import Session
 from tigris_codegen.sizes import show_size
 
 
-@click.command()
+@click.command(short_help="Does MODEL fit, where does the RAM go, how small could it be.")
 @MODEL
 @POOL
-@click.option("--board", metavar="NAME", help="take the memory of this board (see tigris boards)")
+@board_option("take the memory of this board")
+@BACKEND
+@KEEP_INPUTS
+@EFFORT
 @JSON
-def analyze(model: Path, pool: str | None, board: str | None, as_json: bool) -> None:
+def analyze(
+    model: Path,
+    pool: str | None,
+    board: str | None,
+    backend: str,
+    keep_inputs: bool,
+    effort: int | None,
+    as_json: bool,
+) -> None:
     """Says whether MODEL fits, where its RAM goes and how small it could be.
 
     \b
     Example:
       tigris analyze kws.tflite --board mps2-an500 -m 16K
     """
-    size = pool_bytes(pool)
-    if board is not None and size is None:
-        known = load_board(board)
-        size = max(known.arena_regions(known.framework_name(None)).values())
-    try:
-        analysis = make_analysis(load_model(model), model.name, size)
-    except ModelError as error:
-        if as_json:
-            print_json(report_json(refused(model.name, size, error.refusals)))
-        raise
-    if as_json:
+    check_backend(backend)
+    target = make_target(pool, board)
+    file = open_model(model, "analyze")
+    where: dict[str, Any] = {"pools": target.pools, "board": board}
+    stack = stack_bytes(target.board.soc.core) if target.board else None
+    chosen, missing = None, None
+    with progress(f"analyzing {short(model.name)}") as report:
+        try:
+            made = file.convert(report, keep_inputs=keep_inputs, effort=effort)
+        except RefusedModel as error:
+            analysis = refused(model.name, error.refusals, **where)
+            stop(error, report_json(analysis))
+        try:
+            chosen = plan_for(made, target)
+            target.check_place(chosen)
+        except FitError as error:
+            chosen, missing = None, error
+        analysis = make_analysis(made, model.name, chosen, stack=stack, **where)
+    if as_json and missing is None:
         print_json(report_json(analysis))
-    else:
-        print_analysis(console(), analysis)
-    if not analysis.fits:
-        assert analysis.smallest_single_pool_bytes is not None and size is not None
-        need = analysis.smallest_single_pool_bytes
-        raise FitError(f"{model.name} needs {need} bytes of RAM, {size} are there", need, size)
+    elif not as_json:
+        show(lambda console: print_analysis(console, analysis))
+    if missing is not None:
+        stop(missing, report_json(analysis))
 
 
-@click.command("compile")
+@click.command("compile", short_help="Compiles MODEL to a plan.")
 @MODEL
 @POOL
+@board_option("plan for the memory of this board")
+@BACKEND
+@KEEP_INPUTS
+@EFFORT
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="plan file (default: MODEL with .tgrs)")
 @JSON
-def compile_command(model: Path, pool: str | None, output: Path | None, as_json: bool) -> None:
+def compile_command(
+    model: Path,
+    pool: str | None,
+    board: str | None,
+    backend: str,
+    keep_inputs: bool,
+    effort: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
     """Compiles MODEL to a plan: schedule, addresses, quantization, weights.
+
+    Without -m and --board every operator runs whole, in as much RAM as that takes.
 
     \b
     Example:
       tigris compile kws.tflite -m 64K -o kws.tgrs
     """
-    size = pool_bytes(pool)
-    made = load_model(model)
-    compiled = made.roomy() if size is None else made.within(size)
-    target = output or model.with_suffix(".tgrs")
-    write_file(target, compiled.plan_bytes)
-    report = report_plan(compiled.plan, len(compiled.plan_bytes))
+    check_backend(backend)
+    target = make_target(pool, board)
+    file = open_model(model, "compile")
+    output = output or model.with_suffix(PLAN_SUFFIX)
+    if output.suffix == MODEL_SUFFIX:
+        raise UsageError(f"{output}: what is written is a plan, not a model", "name a .tgrs file")
+    check_output(output, model)
+    with progress(f"compiling {short(model.name)}") as report:
+        compiled = plan_for(file.convert(report, keep_inputs=keep_inputs, effort=effort), target)
+        target.check_place(compiled)
+    write_file(output, compiled.plan_bytes)
+    plan_report = report_plan(compiled)
     if as_json:
-        print_json({"plan": str(target), **report_json(report)})
+        print_json({"plan": str(output), **report_json(plan_report)})
     else:
-        click.echo(f"{target}: RAM {show_size(report.ram_bytes)}, flash {show_size(report.plan_bytes)}")
+        ram, flash = show_size(plan_report.ram.total_bytes), show_size(plan_report.flash.plan_bytes)
+        click.echo(f"{printable(str(output))}: RAM {ram}, flash {flash}")
 
 
-@click.command()
-@MODEL
+@click.command(short_help="Shows what is in MODEL or PLAN.")
+@click.argument("model", metavar="MODEL|PLAN", type=click.Path(path_type=Path))
+@click.option("-v", "--verbose", is_flag=True, help="list the records of the schedule as well")
 @JSON
-def inspect(model: Path, as_json: bool) -> None:
-    """Shows interface, memory and operators of MODEL, a .tgrs plan or a .tflite model.
+def inspect(model: Path, verbose: bool, as_json: bool) -> None:
+    """Shows interface, memory, operators and records of a .tgrs plan, or of a .tflite model whose operators
+    run whole, with whether each converts.
 
     \b
     Example:
-      tigris inspect kws.tgrs
+      tigris inspect kws.tgrs -v
     """
-    if model.suffix == ".tgrs":
-        plan, data = load_plan(model)
-        report = report_plan(plan, len(data))
+    file = open_either(model)
+    if isinstance(file, PlanFile):
+        _inspect_plan(file, verbose, as_json)
     else:
-        compiled = load_model(model).roomy()
-        report = report_plan(compiled.plan, len(compiled.plan_bytes))
+        _inspect_model(file, verbose, as_json)
+
+
+def _inspect_plan(file: PlanFile, verbose: bool, as_json: bool) -> None:
+    compiled = file.decoded()
+    plan = compiled.plan
+    try:
+        report = report_plan(compiled)
+        records = _records_json(plan)
+        with_records = _shown_records(plan) if verbose else ""
+    except (PlanFault, IndexError) as error:
+        raise PlanError(f"{file.path}: the plan is inconsistent: {error}", "compile the model again") from error
     if as_json:
-        print_json(report_json(report))
-    else:
-        click.echo(model.name)
-        print_plan(console(), report)
+        print_json({"file": str(file.path), **report_json(report), "schedule": records})
+        return
+    click.echo(f"{short(file.path.name, 60)}: a plan for the backend {report.backend}\n")
+    show(lambda console: print_plan(console, report))
+    if verbose:
+        click.echo(f"\n{with_records}")
 
 
-@click.command()
-@MODEL
+def _shown_records(plan: Plan) -> str:
+    return show(lambda console: print_records(console, plan), say=False)
+
+
+def _records_json(plan: Plan) -> list[dict[str, Any]]:
+    return [
+        {
+            **asdict(record),
+            "kind": record.kind.name.lower(),
+            "flags": [flag.name.lower() for flag in type(record.flags) if record.flags & flag and flag.name],
+        }
+        for record in plan.records
+    ]
+
+
+def _inspect_model(file: ModelFile, verbose: bool, as_json: bool) -> None:
+    with progress(f"reading {short(file.path.name)}") as report:
+        try:
+            made = file.convert(report)
+        except RefusedModel as error:
+            listing = list_model(file.data, file.path.name, None, error.refusals)
+            if not as_json:
+                click.echo(f"{short(file.path.name, 60)}: a model that does not convert\n")
+                show(lambda console: print_listing(console, listing))
+            stop(error, {"file": str(file.path), **asdict(listing)})
+        compiled = made.roomy()
+    listing = list_model(file.data, file.path.name, made, ())
+    plan_report = report_plan(compiled, made)
+    if as_json:
+        answer = {"file": str(file.path), **asdict(listing), **report_json(plan_report)}
+        answer["operators"] = [asdict(op) for op in listing.operators]
+        answer["kernels"] = report_json(plan_report)["operators"]
+        print_json({**answer, "schedule": _records_json(compiled.plan)})
+        return
+    click.echo(f"{short(file.path.name, 60)}: a model that converts; its figures with whole operators\n")
+    show(lambda console: print_plan(console, plan_report, operators=False))
+    show(lambda console: print_file_operators(console, listing.operators))
+    if verbose:
+        click.echo(f"\n{_shown_records(compiled.plan)}")
+
+
+@click.command(short_help="Runs MODEL or PLAN on this machine.")
+@click.argument("model", metavar="MODEL|PLAN", type=click.Path(path_type=Path))
 @click.option("--input", "inputs", multiple=True, metavar="[NAME=]FILE.npy", help="one per model input")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help=".npy for one output, .npz for all")
 @JSON
 def run(model: Path, inputs: tuple[str, ...], output: Path | None, as_json: bool) -> None:
-    """Runs MODEL, a .tgrs plan or a .tflite model, on this machine with the runtime that boards use.
+    """Runs a .tgrs plan or a .tflite model on this machine, with the runtime that boards use.
 
     \b
     Example:
       tigris run kws.tgrs --input x.npy --output y.npy
     """
-    plan_bytes = read_file(model) if model.suffix == ".tgrs" else load_model(model).roomy().plan_bytes
-    with Session(plan_bytes) as session:
+    if output is not None:
+        check_output(output, model)
+    file = open_either(model)
+    with (
+        progress(f"running {short(model.name)}") as report,
+        Session(_opened(file, report).plan_bytes) as session,
+    ):
+        if output is not None and output.suffix != ".npz" and len(session.outputs) != 1:
+            raise UsageError(f"{len(session.outputs)} outputs do not go into one .npy file", "name a .npz file")
         results = session.run(_arrays(inputs, list(session.inputs)))
     if output is not None:
         _write_arrays(output, results)
-    rows = [{"name": n, "crc32": zlib.crc32(a.tobytes())} for n, a in results.items()]
+    rows = [
+        {"name": n, "dtype": str(a.dtype), "shape": list(a.shape), "crc32": zlib.crc32(a.tobytes())}
+        for n, a in results.items()
+    ]
     if as_json:
         print_json({"outputs": rows})
         return
     for (name, array), row in zip(results.items(), rows, strict=True):
         values = np.array2string(array.reshape(-1), threshold=16, max_line_width=96)
-        click.echo(f"{name} {list(array.shape)} {array.dtype} crc32 {row['crc32']:08x}\n  {values}")
+        click.echo(f"{short(name, 48)} {list(array.shape)} {array.dtype} crc32 {row['crc32']:08x}\n  {values}")
+
+
+def _opened(file: ModelFile | PlanFile, report: Report) -> Compiled:
+    return file.decoded() if isinstance(file, PlanFile) else file.convert(report).roomy()
 
 
 def _arrays(texts: tuple[str, ...], names: list[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of `--input` options: by name, or in the order of the model's inputs."""
     found: dict[str, NDArray[Any]] = {}
     for place, text in enumerate(texts):
         name, _, file = text.rpartition("=")
         if name and name not in names:
-            raise UsageError(f"no input is called {name!r}", f"inputs: {', '.join(names)}")
+            if not Path(text).exists():
+                raise UsageError(f"no input is called {name!r}", _names(names))
+            name, file = "", text
         if not name and place >= len(names):
-            raise UsageError(f"{len(texts)} inputs for a model of {len(names)}")
-        found[name or names[place]] = read_array(Path(file))
+            raise UsageError(f"{len(texts)} inputs for a model of {len(names)}", _names(names))
+        name = name or names[place]
+        if name in found:
+            raise UsageError(f"input {name!r} is given twice", _names(names))
+        found[name] = read_array(Path(file))
     missing = [n for n in names if n not in found]
     if missing:
         raise UsageError(f"input {missing[0]!r} is missing", f"--input {missing[0]}=FILE.npy")
     return found
 
 
+def _names(names: list[str]) -> str:
+    return f"inputs: {', '.join(names)}" if names else "the model has no inputs"
+
+
 def _write_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     data = io.BytesIO()
     if path.suffix == ".npz":
-        np.savez(data, **arrays)  # type: ignore[arg-type]
-    elif len(arrays) == 1:
-        np.save(data, next(iter(arrays.values())))
+        # numpy.savez takes names as arguments, and not every name of an output can be one.
+        with zipfile.ZipFile(data, "w") as archive:
+            for name, array in arrays.items():
+                with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w") as entry:
+                    np.save(entry, array)
     else:
-        raise UsageError(f"{len(arrays)} outputs do not go into one .npy file", "name a .npz file")
+        np.save(data, next(iter(arrays.values())))
     write_file(path, data.getvalue())

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from math import prod
 
 from tigris_codegen.boards import Board, FrameworkName
+from tigris_codegen.codegen.board_context import BoardContext, board_context
 from tigris_codegen.codegen.placement import Placement
 from tigris_codegen.codegen.vectors import TestVector
 from tigris_codegen.errors import UsageError
-from tigris_codegen.plan.layout import DTypeId
+from tigris_codegen.plan.layout import FORMAT_VERSION, DTypeId
 from tigris_codegen.plan.plan import DTYPE_NAMES, Plan, Port
 
 C_TYPES = {
@@ -37,15 +38,9 @@ _C_HEADERS = (
     "stdint stdio stdlib string tgmath time wchar wctype"
 )
 _PROJECT_NAMES = "board console device platform selftest vectors all clean firmware help install m package test"
+#: Size of a core's handles (see the core's C template) where pointers have 32 and 64 bits; the C files assert it.
+HANDLE_BYTES, HANDLE_BYTES_64 = 72, 144
 RESERVED = frozenset(f"{_C_HEADERS} {_PROJECT_NAMES}".split(" "))
-_CPU = {"cortex-m4": "Cortex-M4", "cortex-m7": "Cortex-M7"}
-_CMSIS_HEADER = {"cortex-m4": "core_cm4.h", "cortex-m7": "core_cm7.h"}
-_CMSIS_REVISION = {"cortex-m4": "__CM4_REV", "cortex-m7": "__CM7_REV"}
-_FPU_FLAGS = {
-    ("cortex-m4", "sp"): ("-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
-    ("cortex-m7", "sp"): ("-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"),
-    ("cortex-m7", "dp"): ("-mfloat-abi=hard", "-mfpu=fpv5-d16"),
-}
 
 
 @dataclass(frozen=True)
@@ -82,6 +77,34 @@ class KernelContext:
 
 
 @dataclass(frozen=True)
+class SurroundingsContext:
+    """What a core finds around it: linker sections of the arenas and the plan, and what its stack figure means."""
+
+    fast_section: str
+    slow_section: str
+    plan_section: str
+    stack_note: str
+
+
+#: The project's own linker script places the sections.
+IN_PROJECT = SurroundingsContext(
+    ".tigris_fast",
+    ".tigris_slow",
+    ".tigris_plan",
+    "The stack that the project reserves, interrupts and the application included.",
+)
+#: Any linker script takes these sections with its other variables and constants, and may place each by its name.
+IN_FIRMWARE = SurroundingsContext(
+    ".bss.tigris_fast",
+    ".bss.tigris_slow",
+    ".rodata.tigris_plan",
+    "The stack that an inference takes at most on Cortex-M (GCC, -O2 or -Os), above that of its caller.",
+)
+#: Stack of the deepest kernel and the executor, with room for the C library below; tests measure it.
+CORE_STACK_BYTES = 1024
+
+
+@dataclass(frozen=True)
 class CoreContext:
     """The model. Sizes in bytes."""
 
@@ -93,7 +116,11 @@ class CoreContext:
     workspace_bytes: int
     scratch_bytes: int
     ram_bytes: int
+    handle_bytes: int
+    handle_bytes_64: int
     stack_bytes: int
+    surroundings: SurroundingsContext
+    plan_format: int
     plan_bytes: int
     plan_lines: tuple[str, ...]
     model_hash: str
@@ -119,45 +146,6 @@ class VectorContext:
 
     inputs: tuple[BlockContext, ...]
     outputs: tuple[BlockContext, ...]
-
-
-@dataclass(frozen=True)
-class RegionContext:
-    """A memory region, as the linker script writes it."""
-
-    name: str
-    attributes: str
-    base: str
-    size: str
-    kind: str
-    bytes: int
-
-
-@dataclass(frozen=True)
-class BoardContext:
-    """The board as startup code, linker script and README need it."""
-
-    name: str
-    title: str
-    cpu: str
-    cpu_flags: str
-    cmsis_header: str
-    cmsis_revision: str
-    fpu: bool
-    fpu_double: bool
-    dsp: bool
-    icache: bool
-    dcache: bool
-    interrupts: int
-    priority_bits: int
-    clock_hz: int
-    regions: tuple[RegionContext, ...]
-    uart_driver: str
-    uart_base: str
-    baud: int
-    flash: str
-    qemu_machine: str
-    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -244,7 +232,10 @@ def _port(kind: str, index: int, port: Port) -> PortContext:
     )
 
 
-def _core(plan: Plan, plan_bytes: bytes, name: str, stack_bytes: int) -> CoreContext:
+def core_context(
+    plan: Plan, plan_bytes: bytes, name: str, surroundings: SurroundingsContext, stack_bytes: int
+) -> CoreContext:
+    """What the core's C files print."""
     return CoreContext(
         name=name,
         upper=name.upper(),
@@ -254,7 +245,11 @@ def _core(plan: Plan, plan_bytes: bytes, name: str, stack_bytes: int) -> CoreCon
         workspace_bytes=plan.workspace_bytes,
         scratch_bytes=plan.scratch_bytes,
         ram_bytes=plan.ram_bytes,
+        handle_bytes=HANDLE_BYTES,
+        handle_bytes_64=HANDLE_BYTES_64,
         stack_bytes=stack_bytes,
+        surroundings=surroundings,
+        plan_format=FORMAT_VERSION,
         plan_bytes=len(plan_bytes),
         plan_lines=hex_lines(plan_bytes),
         model_hash=plan.model_hash[:16].hex(),
@@ -266,37 +261,9 @@ def _core(plan: Plan, plan_bytes: bytes, name: str, stack_bytes: int) -> CoreCon
     )
 
 
-def _board(board: Board) -> BoardContext:
-    soc = board.soc
-    flags = (f"-mcpu={soc.core}", "-mthumb", *_FPU_FLAGS.get((soc.core, soc.fpu), ("-mfloat-abi=soft",)))
-    return BoardContext(
-        name=board.name,
-        title=board.title,
-        cpu=_CPU[soc.core],
-        cpu_flags=" ".join(flags),
-        cmsis_header=_CMSIS_HEADER[soc.core],
-        cmsis_revision=_CMSIS_REVISION[soc.core],
-        fpu=soc.fpu != "none",
-        fpu_double=soc.fpu == "dp",
-        dsp=soc.dsp,
-        icache=soc.icache,
-        dcache=soc.dcache,
-        interrupts=soc.interrupts,
-        priority_bits=soc.priority_bits,
-        clock_hz=board.clock_hz,
-        regions=tuple(
-            RegionContext(
-                r.name, "rx" if r.kind == "flash" else "rw", f"0x{r.base:08x}", f"0x{r.size:08x}", r.kind, r.size
-            )
-            for r in board.memory
-        ),
-        uart_driver=board.console_uart.driver,
-        uart_base=f"0x{board.console_uart.base:08x}",
-        baud=board.console.baud,
-        flash=board.flash,
-        qemu_machine=board.emulators.qemu.machine if board.emulators.qemu else "",
-        sources=board.sources + soc.sources,
-    )
+def plan_backend(plan: Plan) -> str:
+    """The name of the backend that a plan was made for."""
+    return plan.backend.name.lower().replace("_", "-")
 
 
 def _blocks(number: int, kind: str, blocks: Iterable[bytes]) -> tuple[BlockContext, ...]:
@@ -321,9 +288,9 @@ def project_context(
     return ProjectContext(
         project=core_name,
         version=version,
-        backend=plan.backend.name.lower().replace("_", "-"),
-        core=_core(plan, plan_bytes, core_name, board.frameworks[framework].stack),
-        board=_board(board),
+        backend=plan_backend(plan),
+        core=core_context(plan, plan_bytes, core_name, IN_PROJECT, board.frameworks[framework].stack),
+        board=board_context(board),
         placement=placement,
         vectors=tuple(
             VectorContext(_blocks(n, "input", v.inputs), _blocks(n, "output", v.outputs)) for n, v in enumerate(vectors)

@@ -1,4 +1,4 @@
-"""tigris.lock: what a project was made from and the hashes of its generated files."""
+"""tigris.lock: what generated files were made from, and their hashes. One in each project, core and runtime folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePath, PureWindowsPath
+from typing import TypeVar
 
 from tigris_codegen.errors import UsageError
 
@@ -19,7 +20,7 @@ Option = str | int | float | bool | None | tuple[str, ...]
 
 @dataclass(frozen=True)
 class Lock:
-    """The lock file as a value. `files` maps each generated file's path to its SHA-256; `app/` is not among them."""
+    """The lock of a project. `files` maps each generated file's path to its SHA-256; `app/` is not among them."""
 
     tool: str
     core: str
@@ -32,28 +33,100 @@ class Lock:
     model_hash: str
     files: Mapping[str, str]
 
-    def to_bytes(self) -> bytes:
-        values = {"lock": LOCK_VERSION, **asdict(self)}
-        return (json.dumps(values, indent=2, sort_keys=True) + "\n").encode()
+
+@dataclass(frozen=True)
+class CoreLock:
+    """The lock of a core's folder. `runtime` says whether a copy of the runtime beside it serves its `kernels`."""
+
+    tool: str
+    core: str
+    backend: str
+    runtime: str
+    options: Mapping[str, Option]
+    plan_format: int
+    plan_sha256: str
+    model_hash: str
+    kernels: tuple[str, ...]
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class RuntimeLock:
+    """The lock of a runtime folder that the cores beside it share."""
+
+    tool: str
+    kernels: tuple[str, ...]
+    files: Mapping[str, str]
+
+
+AnyLock = Lock | CoreLock | RuntimeLock
+L = TypeVar("L", bound=AnyLock)
+_FORMATS: Mapping[str, type[AnyLock]] = {"project": Lock, "core": CoreLock, "runtime": RuntimeLock}
+_NAMES = {
+    Lock: "a project made by tigris codegen",
+    CoreLock: "a core made by tigris codegen",
+    RuntimeLock: "a runtime folder made by tigris codegen",
+}
+
+
+def lock_bytes(lock: AnyLock) -> bytes:
+    """The contents of the lock file."""
+    name = next(name for name, kind in _FORMATS.items() if isinstance(lock, kind))
+    values = {"lock": LOCK_VERSION, "format": name, **asdict(lock)}
+    return (json.dumps(values, indent=2, sort_keys=True) + "\n").encode()
 
 
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def hashes(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The `files` of a lock."""
+    return {path: sha256(data) for path, data in files.items()}
+
+
+def portable_options(options: Mapping[str, Option] | None) -> dict[str, Option]:
+    """A command line for the lock: absolute paths by their last name only, so that it is the same everywhere."""
+    return {key: _portable(value) for key, value in sorted((options or {}).items())}
+
+
+def _portable(value: Option) -> Option:
+    if isinstance(value, tuple):
+        return tuple(str(_portable(item)) for item in value)
+    if isinstance(value, str) and (PurePath(value).is_absolute() or PureWindowsPath(value).is_absolute()):
+        return PureWindowsPath(value).name
+    return value
+
+
 def read_lock(project: Path) -> Lock:
     """The lock of a generated project; UsageError where there is none that this version reads."""
-    path = project / LOCK_NAME
+    return read_lock_of(Lock, project)
+
+
+def read_lock_of(kind: type[L], folder: Path, name: str = LOCK_NAME) -> L:
+    """The lock in a folder, which must be of this kind; UsageError otherwise."""
+    lock = read_any_lock(folder / name)
+    if isinstance(lock, kind):
+        return lock
+    found = f"it has no {LOCK_NAME}" if lock is None else f"its {LOCK_NAME} says that it is {_NAMES[type(lock)]}"
+    raise UsageError(f"{folder} is not {_NAMES[kind]}: {found}.")
+
+
+def read_any_lock(path: Path) -> AnyLock | None:
+    """A lock file, None where there is none; UsageError where this version cannot read it."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UsageError(f"{project} is not a project made by tigris codegen: it has no {LOCK_NAME}.") from error
+    except FileNotFoundError:
+        return None
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}.", "restore it, or generate into an empty folder") from error
     version = values.pop("lock", None) if isinstance(values, dict) else None
     if version != LOCK_VERSION:
         raise UsageError(f"{path} is of version {version}, this version of Tigris reads {LOCK_VERSION}.")
     try:
-        return Lock(**values)
-    except TypeError as error:
+        kind = _FORMATS[values.pop("format")]
+        if "kernels" in values:
+            values["kernels"] = tuple(values["kernels"])
+        return kind(**values)
+    except (KeyError, TypeError) as error:
         raise UsageError(f"{path} is damaged: {error}.", "restore it, or generate into an empty folder") from error

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path, PurePath, PureWindowsPath
+from pathlib import Path
 
 from tigris_codegen import resources
 from tigris_codegen.boards import Board
-from tigris_codegen.codegen.context import ProjectContext, check_core_name, project_context
-from tigris_codegen.codegen.lock import Lock, Option, sha256
+from tigris_codegen.codegen.context import ProjectContext, check_core_name, plan_backend, project_context
+from tigris_codegen.codegen.lock import Lock, Option, hashes, portable_options, sha256
 from tigris_codegen.codegen.placement import Placement, place
 from tigris_codegen.codegen.render import render
-from tigris_codegen.codegen.sources import RuntimeFiles, runtime_files
-from tigris_codegen.codegen.tree import GENERATED, FileSet, check_target, write_project
+from tigris_codegen.codegen.sources import RuntimeFiles, runtime_files, runtime_version
+from tigris_codegen.codegen.tree import GENERATED, FileSet, check_project, write_project
 from tigris_codegen.codegen.vectors import TestVector, check_vectors
-from tigris_codegen.errors import TigrisError, UsageError
+from tigris_codegen.errors import UsageError
 from tigris_codegen.plan.codec import decode
 from tigris_codegen.plan.layout import FORMAT_VERSION
 from tigris_codegen.plan.plan import DTYPE_NAMES, Plan
 
 #: What the self-test must give, for the host to compare; see `emulate.verify`.
 EXPECTED = f"{GENERATED}/selftest/expected.json"
+#: The board as it was when the project was made: a folder of boards, see `boards.load_board`.
+BOARD_FILES = f"{GENERATED}/board"
 
 
 @dataclass(frozen=True)
@@ -63,19 +64,21 @@ def generate_project(
     name = board.framework_name(framework)
     check_core_name(core_name)
     check_vectors(plan, vectors)
-    planned_for = plan.backend.name.lower().replace("_", "-")
+    planned_for = plan_backend(plan)
     if backend != planned_for:
         raise UsageError(f"the plan was made for the backend {planned_for}, not {backend}.")
     if plan.state_bytes:
         raise UsageError(f"the plan keeps {plan.state_bytes} bytes of state; projects for such plans are not made yet.")
     placement = place(plan, len(plan_bytes), board, name, fast_region, slow_region)
-    previous = check_target(out, force)
+    previous = check_project(out, force)
     runtime = runtime_files(resources.runtime_dir(), plan.kernels)
-    version = _version(runtime)
+    version = runtime_version(runtime)
     context = project_context(
         plan, plan_bytes, board, name, placement, vectors, runtime.sources, core_name=core_name, version=version
     )
     files = _files(context, runtime, name)
+    for path, data in board.files.items():
+        files.add(f"{BOARD_FILES}/{path}", data, "the board")
     files.add(EXPECTED, _expected(plan, vectors, board.frameworks[name].stack), "the self-test")
     lock = Lock(
         tool=f"tigris-codegen {version}",
@@ -83,41 +86,28 @@ def generate_project(
         board=board.name,
         framework=name,
         backend=backend,
-        options={key: _portable(value) for key, value in sorted((options or {}).items())},
+        options=portable_options(options),
         plan_format=FORMAT_VERSION,
         plan_sha256=sha256(plan_bytes),
         model_hash=plan.model_hash.hex(),
-        files={path: sha256(data) for path, data in files.generated().items()},
+        files=hashes(files.generated()),
     )
     write_project(out, files, lock, previous)
     return Project(out, tuple(lock.files), placement, previous is None)
 
 
-def _version(runtime: RuntimeFiles) -> str:
-    """The version of the runtime that the project contains."""
-    match = re.search(rb'#define TIGRIS_VERSION "([^"]+)"', runtime.contents["include/tigris.h"])
-    if match is None:
-        raise TigrisError("runtime/include/tigris.h does not define TIGRIS_VERSION.")
-    return match.group(1).decode()
-
-
-def _portable(value: Option) -> Option:
-    if isinstance(value, tuple):
-        return tuple(str(_portable(item)) for item in value)
-    if isinstance(value, str) and (PurePath(value).is_absolute() or PureWindowsPath(value).is_absolute()):
-        return PureWindowsPath(value).name
-    return value
-
-
 def _files(context: ProjectContext, runtime: RuntimeFiles, framework: str) -> FileSet:
     files = FileSet()
     values = {field.name: getattr(context, field.name) for field in fields(context)}
+    for path, data in render(resources.templates_dir() / "_core", values).items():
+        files.add(f"{GENERATED}/core/{path}", data, "the template _core")
     for template in ("_common", framework):
         for path, data in render(resources.templates_dir() / template, values).items():
             files.add(path, data, f"the template {template}")
-    driver = f"uart_{context.board.uart_driver}.c"
-    data = (resources.templates_dir() / framework / "drivers" / driver).read_bytes()
-    files.add(f"{GENERATED}/platform/{driver}", data, "the console driver")
+    if context.board.console is not None:
+        driver = f"uart_{context.board.console.driver}.c"
+        data = (resources.templates_dir() / framework / "drivers" / driver).read_bytes()
+        files.add(f"{GENERATED}/platform/{driver}", data, "the console driver")
     for path, data in runtime.contents.items():
         files.add(f"{GENERATED}/runtime/{path}", data, "the runtime")
     return files

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tigris_codegen.errors import MissingError
+from tigris_codegen.errors import MissingError, TigrisError
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 
@@ -38,6 +38,14 @@ def runtime_files(runtime: Path, kernels: Iterable[str]) -> RuntimeFiles:
         pending += _included(path, taken[path], runtime)
     contents = {path.relative_to(runtime).as_posix(): data for path, data in taken.items()}
     return RuntimeFiles(dict(sorted(contents.items())), tuple(sorted(c for c in contents if c.endswith(".c"))))
+
+
+def runtime_version(runtime: RuntimeFiles) -> str:
+    """The version that the runtime's header states."""
+    match = re.search(rb'#define TIGRIS_VERSION "([^"]+)"', runtime.contents["include/tigris.h"])
+    if match is None:
+        raise TigrisError("runtime/include/tigris.h does not define TIGRIS_VERSION.")
+    return match.group(1).decode()
 
 
 def _included(path: Path, text: bytes, runtime: Path) -> list[Path]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tigris_codegen.ir.graph import DType, Tensor
-from tigris_codegen.ir.rows import Rows, rows_of
+from tigris_codegen.ir.rows import Rows
 from tigris_codegen.ops.spec import Constant, Work
 from tigris_codegen.plan import layout
 from tigris_codegen.plan.fields import Value
 from tigris_codegen.plan.layout import ABSENT_CONST, ALIGNMENT, Backend, DTypeId, Kind, Space
 from tigris_codegen.plan.plan import Operand, Operator, Plan, Port, Record
-from tigris_codegen.planner.problem import Problem
+from tigris_codegen.planner.memory import Window
+from tigris_codegen.planner.problem import COPY, Problem
 from tigris_codegen.planner.schedule import Step
 from tigris_codegen.planner.search import Schedule
 
@@ -43,72 +44,84 @@ class _Constants:
         return constant.layout << layout.CONST_OFFSET_BITS | self.offset(constant.data)
 
 
-class _Operands:
-    """The operand table; equal operands are one entry."""
+class _Tables:
+    """Operands and constants of a plan as they come to be needed."""
 
-    def __init__(self) -> None:
-        self.entries: dict[Operand, int] = {}
+    def __init__(self, problem: Problem, schedule: Schedule) -> None:
+        self.problem = problem
+        self.constants = _Constants()
+        self.operands: dict[Operand, int] = {}
+        self.blocks = {**schedule.fast.blocks, **schedule.slow.blocks}
+        self._addresses = {**schedule.fast.addresses, **schedule.slow.addresses}
+        origins = dict.fromkeys(stored.origin for stored in problem.stored.values())
+        self._numbers = {origin: number for number, origin in enumerate(origins)}
 
-    def index(self, operand: Operand) -> int:
-        return self.entries.setdefault(operand, len(self.entries))
+    def window(self, tensor: int) -> Window | None:
+        return self.blocks["tensor", tensor].window
+
+    def tensor(self, tensor: int, rows: Rows) -> int:
+        """Operand of a tensor, stored or constant, seen in these rows."""
+        if tensor not in self.problem.stored:
+            data = self.problem.graph.tensors[tensor].data
+            assert data is not None
+            return self._index(Operand(Space.CONSTANTS, self.constants.offset(data), rows.bytes, rows.count))
+        stored, window = self.problem.stored[tensor], self.window(tensor)
+        address, number = self._addresses["tensor", tensor], self._numbers[stored.origin]
+        return self._index(Operand(stored.space, address, rows.bytes, rows.count, window.rows if window else 0, number))
+
+    def stored(self, tensor: int) -> int:
+        """Operand of a stored tensor in its own rows."""
+        stored = self.problem.stored[tensor]
+        return self.tensor(tensor, Rows(stored.rows, stored.row_bytes, stored.per_image))
+
+    def memory(self, kind: str, work: int) -> int | None:
+        """Operand of a work's accumulator or scratch; None where it has none."""
+        block = self.blocks.get((kind, work))
+        if block is None:
+            return None
+        return self._index(Operand(Space.FAST, self._addresses[kind, work], block.bytes, 1))
+
+    def _index(self, operand: Operand) -> int:
+        return self.operands.setdefault(operand, len(self.operands))
 
 
 def make_plan(problem: Problem, schedule: Schedule, model_hash: bytes) -> Plan:
-    """The plan of a schedule in one pool."""
-    constants, operands = _Constants(), _Operands()
-    numbers = {tensor: number for number, tensor in enumerate(problem.stored)}
-
-    def operand_of(tensor: int, rows: Rows) -> int:
-        if tensor not in problem.stored:
-            data = problem.graph.tensors[tensor].data
-            assert data is not None
-            return operands.index(Operand(Space.CONSTANTS, constants.offset(data), rows.bytes, rows.count))
-        block = schedule.layout.blocks["tensor", tensor]
-        address = schedule.layout.addresses["tensor", tensor]
-        window = block.window.rows if block.window else 0
-        return operands.index(Operand(Space.FAST, address, rows.bytes, rows.count, window, numbers[tensor]))
-
-    def extra(kind: str, work: int) -> int | None:
-        block = schedule.layout.blocks.get((kind, work))
-        if block is None:
-            return None
-        return operands.index(Operand(Space.FAST, schedule.layout.addresses[kind, work], block.bytes, 1))
-
-    operators = tuple(
-        Operator(
-            kernel=work.kernel.id,
-            source=work.source,
-            params=_params(work, constants),
-            output=operand_of(work.output.tensor, work.output.rows),
-            inputs=tuple(operand_of(o.tensor, o.rows) for o in work.inputs),
-            accumulator=extra("accumulator", index),
-            scratch=extra("scratch", index),
-        )
-        for index, work in enumerate(problem.works)
+    """The plan of a schedule."""
+    tables = _Tables(problem, schedule)
+    run = [index for index, work in enumerate(problem.works) if work.kernel is not COPY]
+    operators = tuple(_operator(problem.works[index], index, tables) for index in run)
+    targets = {index: place for place, index in enumerate(run)}
+    records = fold_repeats(_records(problem, schedule, tables, targets))
+    inputs, outputs = (
+        tuple(_port(problem.graph.tensors[t], tables.stored(problem.base[t])) for t in numbers)
+        for numbers in (problem.graph.inputs, problem.graph.outputs)
     )
-
-    def ports(tensors: tuple[int, ...]) -> tuple[Port, ...]:
-        bases = [problem.base[t] for t in tensors]
-        return tuple(
-            _port(problem.graph.tensors[t], operand_of(b, rows_of(problem.graph.tensors[b])))
-            for t, b in zip(tensors, bases, strict=True)
-        )
-
-    inputs, outputs = ports(problem.graph.inputs), ports(problem.graph.outputs)
     return Plan(
         backend=Backend.REFERENCE,
         model_hash=model_hash,
-        fast_bytes=schedule.layout.bytes,
-        slow_bytes=0,
+        fast_bytes=schedule.fast.bytes,
+        slow_bytes=schedule.slow.bytes,
         state_bytes=0,
         scratch_bytes=max((w.scratch_bytes for w in problem.works), default=0),
         tolerance=max((w.tolerance for w in problem.works), default=0.0),
         operators=operators,
-        records=fold_repeats(_records(problem, schedule, operators)),
-        operands=tuple(operands.entries),
+        operands=tuple(tables.operands),
+        records=records,
         inputs=inputs,
         outputs=outputs,
-        constants=bytes(constants.data),
+        constants=bytes(tables.constants.data),
+    )
+
+
+def _operator(work: Work, index: int, tables: _Tables) -> Operator:
+    return Operator(
+        kernel=work.kernel.id,
+        source=work.source,
+        params=_params(work, tables.constants),
+        output=tables.tensor(work.output.tensor, work.output.rows),
+        inputs=tuple(tables.tensor(o.tensor, o.rows) for o in work.inputs),
+        accumulator=tables.memory("accumulator", index),
+        scratch=tables.memory("scratch", index),
     )
 
 
@@ -130,33 +143,38 @@ def _port(tensor: Tensor, operand: int) -> Port:
     return Port(tensor.name, operand, DTYPES[tensor.dtype], tensor.shape, scale, zero_point)
 
 
-def _records(problem: Problem, schedule: Schedule, operators: tuple[Operator, ...]) -> list[Record]:
-    """Steps as records, each followed by the shifts that keep windows contiguous."""
-    windows = {
-        key[1]: block.window for key, block in schedule.layout.blocks.items() if key[0] == "tensor" and block.window
-    }
+def _records(problem: Problem, schedule: Schedule, tables: _Tables, targets: dict[int, int]) -> list[Record]:
+    """Steps as records, each followed by the shifts that keep windows contiguous; `targets`: operator of each work."""
+    windows = {tensor: window for tensor in problem.stored if (window := tables.window(tensor))}
     shifts: dict[int, list[Record]] = {}
     for tensor, window in windows.items():
-        target = operators[problem.producers[tensor][0]].output
         for shift in window.shifts:
-            shifts.setdefault(shift.tick, []).append(Record(Kind.SHIFT, target, shift.first, shift.kept))
+            record = Record(Kind.SHIFT, tables.stored(tensor), shift.first, shift.kept)
+            shifts.setdefault(shift.tick, []).append(record)
     records: list[Record] = []
     for tick, step in enumerate(schedule.steps):
         origins = {tensor: window.origins[tick] for tensor, window in windows.items() if tick in window.origins}
-        records.append(_run(problem, step, origins))
+        work = problem.works[step.work]
+        slot = _places(work, step, origins)
+        if work.kernel is COPY:
+            source, target = tables.stored(work.inputs[0].tensor), tables.stored(work.output.tensor)
+            records.append(Record(Kind.COPY, target, step.first, step.count, channel=source, slot=slot))
+        else:
+            records.append(Record(Kind.RUN, targets[step.work], step.first, step.count, step.flags, slot=slot))
         records += shifts.get(tick, ())
     return records
 
 
-def _run(problem: Problem, step: Step, origins: dict[int, int]) -> Record:
+def _places(work: Work, step: Step, origins: dict[int, int]) -> tuple[int, int, int]:
+    """Places in their windows of the first row written, and of the first row read of inputs 0 and 1."""
     written, first, stop = step.write
     slots = [first - origins[written] if written in origins and stop > first else 0]
     reads = {tensor: (begin, end) for tensor, begin, end in step.reads}
-    for operand in problem.works[step.work].inputs[:2]:
+    for operand in work.inputs[:2]:
         begin, end = reads.get(operand.tensor, (0, 0))
         slots.append(begin - origins[operand.tensor] if operand.tensor in origins and end > begin else 0)
     output, input_0, input_1 = (*slots, 0, 0)[:3]
-    return Record(Kind.RUN, step.work, step.first, step.count, step.flags, slot=(output, input_0, input_1))
+    return output, input_0, input_1
 
 
 def fold_repeats(records: list[Record], longest: int = 96) -> tuple[Record, ...]:

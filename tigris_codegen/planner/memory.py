@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tigris_codegen.plan.layout import ALIGNMENT, MAX_WINDOW
+from tigris_codegen.plan.layout import ALIGNMENT, MAX_WINDOW, Space
 from tigris_codegen.planner.problem import Problem
 from tigris_codegen.planner.schedule import Step, lifetimes, work_spans
 
@@ -57,6 +57,7 @@ class Block:
     low: Ints
     high: Ints
     window: Window | None = None
+    space: Space = Space.FAST
 
     @property
     def bytes(self) -> int:
@@ -91,7 +92,7 @@ def make_blocks(problem: Problem, steps: Sequence[Step], window_share: float = W
         if tensor in problem.inputs:
             written = np.zeros(stored.rows, np.int64)
         read = np.maximum(written, lives.read.get(tensor, written))
-        if tensor in problem.outputs:
+        if tensor in problem.kept:
             read = np.full(stored.rows, ticks - 1, np.int64)
         key = ("tensor", tensor)
         block = None
@@ -100,7 +101,7 @@ def make_blocks(problem: Problem, steps: Sequence[Step], window_share: float = W
             assert block.window is not None
             if block.window.rows > min(MAX_WINDOW, window_share * stored.rows):
                 block = None
-        blocks.append(block or _whole(key, written, read, stored.row_bytes))
+        blocks.append(block or replace(_whole(key, written, read, stored.row_bytes), space=stored.space))
     for w, (begin, end) in work_spans(steps).items():
         work = problem.works[w]
         if work.accumulator_bytes and any(s.flags for s in steps if s.work == w):
@@ -205,8 +206,8 @@ def _lowest(block: Block, placed: list[tuple[Block, int]]) -> int:
         address = -(-int(reach[index]) // ALIGNMENT) * ALIGNMENT
 
 
-def pack(blocks: tuple[Block, ...], tries: int, limit: int | None = None, best_of_all: bool = False) -> Layout | None:
-    """The first of `tries` placement orders within `limit` bytes, or the best of them; None where none is within.
+def pack(blocks: Sequence[Block], tries: int, bound: int = 0) -> Layout:
+    """The best of `tries` placement orders of the blocks of one pool; a layout of `bound` bytes is good enough.
 
     After a few fixed orders, the block that ends highest goes to an earlier place in the best order so far.
     """
@@ -218,22 +219,16 @@ def pack(blocks: tuple[Block, ...], tries: int, limit: int | None = None, best_o
         sorted(blocks, key=lambda b: (-b.last, b.key)),
     ]
     rng = random.Random(0)
-    best: tuple[dict[Key, int], int] | None = None
-    order = best_order = starts[0]
-    for attempt in range(tries):
-        if attempt < len(starts):
-            order = starts[attempt]
-        elif best is not None:
-            order = _promoted(best_order, best, rng)
-        else:
-            order = rng.sample(starts[attempt % len(starts)], len(blocks))
-        found = place(order, limit if best is None else best[1])
-        if found is not None and (best is None or found[1] <= best[1]):
+    best_order = starts[0]
+    best = place(best_order)
+    assert best is not None
+    for attempt in range(1, tries):
+        if best[1] <= bound:
+            break
+        order = starts[attempt] if attempt < len(starts) else _promoted(best_order, best, rng)
+        found = place(order, best[1])
+        if found is not None:
             best, best_order = found, order
-            if limit is not None and not best_of_all:
-                break
-    if best is None:
-        return None
     return Layout({b.key: b for b in blocks}, *best)
 
 

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tigris_codegen.ir.graph import Graph
 from tigris_codegen.ir.rows import Rows, rows_of
-from tigris_codegen.ops.spec import Work
+from tigris_codegen.ops.spec import Kernel, Operand, Window, Work
+from tigris_codegen.plan.fields import Struct
+from tigris_codegen.plan.layout import Space
+
+#: The work of a COPY record: it has no kernel in the runtime.
+COPY = Kernel(0, "copy", Struct("copy_params", "COPY has no parameters.", ()), "copy", "rows from pool to pool")
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A tensor that needs memory. `whole`: its rows may not slide through a window (interface, or seen as a view)."""
+    """A tensor that needs memory.
+
+    whole   its rows may not slide through a window (interface, or seen as a view)
+    space   the pool it lives in
+    origin  number of the tensor in the graph: copies in other pools are the same tensor
+    """
 
     name: str
     rows: int
     row_bytes: int
+    per_image: int
     whole: bool
+    origin: int
+    space: Space = Space.FAST
 
     @property
     def bytes(self) -> int:
@@ -26,18 +40,20 @@ class Stored:
 
 @dataclass(frozen=True)
 class Problem:
-    """Works in execution order over stored tensors (keys: tensor numbers of the graph); constants are not stored.
+    """Works in execution order over stored tensors; constants are not stored.
 
-    `inputs` and `outputs` are stored tensors: inputs are alive from the start, outputs to the end. `base` maps every
-    tensor to the one whose memory it shares (itself, where it is no view).
+    Keys of `stored` are tensor numbers of the graph, and numbers beyond them for copies in another pool. `inputs` and
+    `outputs` are stored tensors: inputs are alive from the start (to the end with `keep_inputs`), outputs to the end.
+    `base` maps every tensor of the graph to the stored one whose memory it shares.
     """
 
-    graph: Graph
+    graph: Graph = field(repr=False)
     works: tuple[Work, ...]
     stored: dict[int, Stored]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     base: dict[int, int]
+    keep_inputs: bool = False
 
     @cached_property
     def producers(self) -> dict[int, tuple[int, ...]]:
@@ -48,14 +64,19 @@ class Problem:
         return found
 
     @cached_property
+    def kept(self) -> frozenset[int]:
+        """Tensors that are alive to the end."""
+        return frozenset((*self.outputs, *(self.inputs if self.keep_inputs else ())))
+
+    @cached_property
     def last_use(self) -> dict[int, int]:
-        """Tensor -> the last work that reads it; len(works) for outputs, -1 for a tensor never read."""
+        """Tensor -> the last work that reads it; len(works) for kept ones, -1 for a tensor never read."""
         found = dict.fromkeys(self.stored, -1)
         for index, work in enumerate(self.works):
             for operand in work.inputs:
                 if operand.tensor in found:
                     found[operand.tensor] = index
-        return found | dict.fromkeys(self.outputs, len(self.works))
+        return found | dict.fromkeys(self.kept, len(self.works))
 
     @cached_property
     def first_write(self) -> dict[int, int]:
@@ -93,29 +114,82 @@ class Problem:
         row_bytes = self.stored[tensor].row_bytes
         return begin * rows.bytes // row_bytes, -(-end * rows.bytes // row_bytes)
 
-    @cached_property
-    def image_rows(self) -> tuple[int, ...]:
-        """Per work, the output rows of one image: a band of a windowed operator stays within one."""
-        return tuple(
-            rows_of(self.graph.tensors[w.output.tensor]).per_image if w.maps else w.row_count for w in self.works
-        )
 
-
-def make_problem(graph: Graph, works: tuple[Work, ...], base: dict[int, int]) -> Problem:
-    """The problem of a lowered graph."""
+def make_problem(graph: Graph, works: tuple[Work, ...], base: dict[int, int], *, keep_inputs: bool = False) -> Problem:
+    """The problem of a lowered graph, everything in the fast pool."""
     inputs = tuple(dict.fromkeys(base[t] for t in graph.inputs))
     outputs = tuple(dict.fromkeys(base[t] for t in graph.outputs))
     used = dict.fromkeys((*inputs, *(o.tensor for w in works for o in (*w.inputs, w.output)), *outputs))
-    pinned = {*inputs, *outputs}
-    for work in works:
-        for place, operand in enumerate((work.output, *work.inputs)):
-            # A record has a place in the window for the output and the first two inputs.
-            if operand.rows.bytes != rows_of(graph.tensors[operand.tensor]).bytes or place > 2:
-                pinned.add(operand.tensor)
+    pinned = {*inputs, *outputs, *_seen_whole(graph, works)}
     stored = {}
     for t in used:
         tensor = graph.tensors[t]
         if tensor.data is None:
             rows = rows_of(tensor)
-            stored[t] = Stored(tensor.name, rows.count, rows.bytes, t in pinned)
-    return Problem(graph, works, stored, inputs, outputs, base)
+            stored[t] = Stored(tensor.name, rows.count, rows.bytes, rows.per_image, t in pinned, t)
+    return Problem(graph, works, stored, inputs, outputs, base, keep_inputs)
+
+
+def _seen_whole(graph: Graph, works: tuple[Work, ...]) -> set[int]:
+    """Tensors that some kernel sees in other rows than their own, or as its third input."""
+    found = set()
+    for work in works:
+        for place, operand in enumerate((work.output, *work.inputs)):
+            # A record has a place in the window for the output and the first two inputs.
+            if operand.rows.bytes != rows_of(graph.tensors[operand.tensor]).bytes or place > 2:
+                found.add(operand.tensor)
+    return found
+
+
+def spill(problem: Problem, tensors: Iterable[int]) -> Problem:
+    """The problem with these tensors in the slow pool.
+
+    What a kernel writes or reads of them stays in the fast pool: a copy moves each band out behind its producer and
+    back in front of each consumer, by works like all others, so bands, windows and placement need no rule for it.
+    """
+    chosen = set(tensors)
+    whole = _seen_whole(problem.graph, problem.works)
+    stored = dict(problem.stored)
+    for t in chosen:
+        stored[t] = replace(stored[t], space=Space.SLOW, whole=True)
+    works: list[Work] = []
+    written_in: dict[int, int] = {}  # spilled tensor -> where its producers write
+
+    def fast_copy(t: int) -> int:
+        number = max(len(problem.graph.tensors), max(stored) + 1)
+        stored[number] = replace(stored[t], space=Space.FAST, whole=t in whole)
+        return number
+
+    for index, work in enumerate(problem.works):
+        inputs = []
+        for operand in work.inputs:
+            if operand.tensor in chosen:
+                staged = fast_copy(operand.tensor)
+                works.append(_copy(stored[operand.tensor], operand.tensor, staged))
+                operand = replace(operand, tensor=staged)
+            inputs.append(operand)
+        target = work.output.tensor
+        if target not in chosen:
+            works.append(replace(work, inputs=tuple(inputs)))
+            continue
+        if target not in written_in:
+            written_in[target] = fast_copy(target)
+        output = replace(work.output, tensor=written_in[target])
+        works.append(replace(work, inputs=tuple(inputs), output=output))
+        if index == problem.producers[target][-1]:
+            works.append(_copy(stored[target], written_in[target], target))
+    return replace(problem, works=tuple(works), stored=stored)
+
+
+def _copy(form: Stored, source: int, target: int) -> Work:
+    rows = Rows(form.rows, form.row_bytes, form.per_image)
+    return Work(
+        kernel=COPY,
+        params={},
+        output=Operand(target, rows),
+        inputs=(Operand(source, rows),),
+        maps=(Window(1, 1, 0, form.rows, form.rows),),
+        source=None,
+        first_row=0,
+        row_count=form.rows,
+    )

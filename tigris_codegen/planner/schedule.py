@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tigris_codegen.plan.layout import Flag
+from tigris_codegen.plan.layout import Flag, Space
 from tigris_codegen.planner.problem import Problem
 
 #: A tensor's rows [first, stop).
@@ -101,7 +101,7 @@ def _in_parts(problem: Problem, w: int) -> bool:
 def _band_end(problem: Problem, section: Section, w: int, first: int, stop: int) -> int:
     if not section.height or not problem.tileable(w):
         return stop
-    per_image = problem.image_rows[w]
+    per_image = problem.stored[problem.works[w].output.tensor].per_image
     return min(first + section.height, stop, (first // per_image + 1) * per_image)
 
 
@@ -140,12 +140,14 @@ def work_spans(steps: Sequence[Step]) -> dict[int, tuple[int, int]]:
 
 
 def section_peak(problem: Problem, section: Section, steps: list[Step]) -> int:
-    """Largest sum of live bytes during a section: rows, accumulators, scratch, and what waits for later sections."""
+    """Largest sum of live fast bytes during a section: rows, accumulators, scratch, and what waits for later ones."""
     lives = lifetimes(problem, steps)
     change = np.zeros(lives.ticks + 2, np.int64)
     touched = lives.written.keys() | lives.read.keys()
     for tensor in touched:
         stored = problem.stored[tensor]
+        if stored.space is not Space.FAST:
+            continue
         born_inside = problem.first_write[tensor] >= section.begin
         first = lives.written[tensor] if born_inside else np.zeros(stored.rows, np.int64)
         first[first < 0] = lives.ticks  # a later section writes it
@@ -164,7 +166,8 @@ def section_peak(problem: Problem, section: Section, steps: list[Step]) -> int:
     waiting = sum(
         stored.bytes
         for tensor, stored in problem.stored.items()
-        if tensor not in touched
+        if stored.space is Space.FAST
+        and tensor not in touched
         and problem.first_write[tensor] < section.begin
         and problem.last_use[tensor] >= section.end
     )

@@ -1,17 +1,20 @@
-"""Which works to compute together, in bands of which height: fewest kernel calls within the memory.
+"""Which works to compute together, in bands of which height: fewest records within the memory.
 
 Two ways to cut the works into sections give candidates, both by dynamic programming over the cuts: the fewest steps
-whose live bytes stay within a limit, and, for a given band height and longest section, the least live bytes. Live bytes
-are what rows need; addresses cost a little more, so each candidate is packed, those of fewest steps first, until one
-fits the pool. Costs are integers and everything is deterministic.
+whose live bytes stay within a limit, for a grid of limits, and, for a given band height and longest section, the least
+live bytes. The candidates do not depend on the pool: they are put in order once, by records executed, and a pool gets
+the first whose layout fits. So a larger pool never gets a plan of more records. Costs are integers and everything is
+deterministic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from tigris_codegen.planner.memory import Layout, make_blocks, pack
+from tigris_codegen.plan.layout import Space
+from tigris_codegen.planner.memory import Block, Layout, make_blocks, pack
 from tigris_codegen.planner.problem import Problem
 from tigris_codegen.planner.schedule import WHOLE, Section, Step, section_peak, section_steps
 
@@ -19,20 +22,24 @@ from tigris_codegen.planner.schedule import WHOLE, Section, Step, section_peak, 
 HEIGHTS = (WHOLE, 32, 16, 8, 4, 2, 1)
 #: Longest sections tried, in works.
 LENGTHS = (1, 2, 3, 4, 6, 8, 12, 24)
-#: Placement orders tried per candidate.
-TRIES = 64
-#: Limits of live bytes tried below the pool, as parts of 1000.
-SHRINK = (1000, 970, 930, 880, 820, 750, 650, 500)
+#: Limits of live bytes tried between the least possible and that of whole operators.
+LIMITS = 24
+#: Placement orders tried per candidate, where nothing else is asked for.
+EFFORT = 64
 
 Cut = tuple[Section, ...]
+
+#: Told what is going on: what, how much of it is done, how much there is.
+Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Steps with an address for everything they touch."""
+    """Steps with an address for everything they touch, in the fast pool and in the slow one."""
 
     steps: tuple[Step, ...]
-    layout: Layout
+    fast: Layout
+    slow: Layout
 
 
 @dataclass(frozen=True)
@@ -41,54 +48,108 @@ class _Cost:
     steps: int
 
 
-class Search:
-    """The sections of one problem with their costs; asking again costs nothing."""
+@dataclass(frozen=True)
+class _Candidate:
+    """A cut with its steps and blocks; `records` counts what is executed, `peak` the fast bytes alive at once."""
 
-    def __init__(self, problem: Problem) -> None:
+    steps: tuple[Step, ...]
+    blocks: tuple[Block, ...]
+    records: int
+    peak: int
+
+    def of(self, space: Space) -> list[Block]:
+        return [block for block in self.blocks if block.space is space]
+
+
+class Search:
+    """The candidates of one problem; asking again costs nothing."""
+
+    def __init__(self, problem: Problem, effort: int = EFFORT, progress: Progress | None = None) -> None:
+        """`effort` counts placement orders per candidate."""
         self.problem = problem
+        self._effort = effort
+        self._progress = progress or (lambda what, done, total: None)
         self._costs: dict[Section, _Cost] = {}
+        self._layouts: dict[int, Layout] = {}
 
     def within(self, limit: int) -> Schedule | None:
-        """The schedule of fewest steps found whose layout takes at most `limit` bytes; None where none was found."""
-        cuts = [cut for part in SHRINK if (cut := self._cut(limit * part // 1000)) is not None]
-        for cut in self._by_steps(cuts):
-            schedule = self._packed(cut, limit)
-            if schedule is not None:
-                return schedule
-        tight = [self._tight_cut(longest, height) for height in HEIGHTS[:0:-1] for longest in LENGTHS]
-        for cut in self._by_steps(c for c in tight if self._peak(c) <= limit):
-            schedule = self._packed(cut, limit)
-            if schedule is not None:
-                return schedule
+        """The schedule of fewest records whose layout takes at most `limit` fast bytes; None where none was found."""
+        for index, candidate in enumerate(self._candidates):
+            if candidate.peak <= limit and self._layout(index).bytes <= limit:
+                return self._schedule(index)
         return None
 
     def smallest(self) -> Schedule:
-        """The schedule that takes the least memory of those found."""
-        best = self.roomy()
-        for cut in self._by_steps(self._tight_cut(longest, 1) for longest in LENGTHS):
-            if self._peak(cut) < best.layout.bytes:
-                best = self._packed(cut, best.layout.bytes - 1, best_of_all=True) or best
-        while (smaller := self.within(best.layout.bytes - 1)) is not None:
-            best = smaller
-        return best
+        """The schedule that takes the least fast memory of those found; of equal ones that of fewest records."""
+        best = -1
+        for index in sorted(range(len(self._candidates)), key=lambda i: self._candidates[i].peak):
+            if best < 0:
+                best = index
+            elif self._candidates[index].peak <= self._layout(best).bytes:
+                best = min(best, index, key=lambda i: (self._layout(i).bytes, i))
+        return self._schedule(best)
 
     def roomy(self) -> Schedule:
         """Every work in one step."""
-        sections = tuple(Section(i, i + 1, WHOLE) for i in range(len(self.problem.works)))
-        schedule = self._packed(sections, None)
-        assert schedule is not None
-        return schedule
+        candidate = self._candidate(self._whole)
+        return Schedule(
+            candidate.steps,
+            pack(candidate.of(Space.FAST), self._effort, candidate.peak),
+            pack(candidate.of(Space.SLOW), self._effort),
+        )
 
-    def _packed(self, sections: Cut, limit: int | None, best_of_all: bool = False) -> Schedule | None:
-        steps = [step for section in sections for step in section_steps(self.problem, section)]
-        layout = pack(make_blocks(self.problem, steps), TRIES, limit, best_of_all)
-        return None if layout is None else Schedule(tuple(steps), layout)
+    def least_peak(self) -> int:
+        """The least fast bytes alive at once of any cut tried: no layout takes less."""
+        return min(self._peak(cut) for cut in self._tight_cuts(1))
+
+    def tightest(self) -> Section:
+        """The section that needs most in the cut that needs least."""
+        cut = min(self._tight_cuts(1), key=lambda cut: self._peak(cut))
+        return max(cut, key=lambda section: self._cost(section).peak)
+
+    def _schedule(self, index: int) -> Schedule:
+        candidate = self._candidates[index]
+        return Schedule(candidate.steps, self._layout(index), pack(candidate.of(Space.SLOW), self._effort))
+
+    def _layout(self, index: int) -> Layout:
+        if index not in self._layouts:
+            self._progress("placing", len(self._layouts), len(self._candidates))
+            candidate = self._candidates[index]
+            self._layouts[index] = pack(candidate.of(Space.FAST), self._effort, candidate.peak)
+        return self._layouts[index]
+
+    @property
+    def _whole(self) -> Cut:
+        return tuple(Section(i, i + 1, WHOLE) for i in range(len(self.problem.works)))
+
+    @cached_property
+    def _candidates(self) -> tuple[_Candidate, ...]:
+        """All candidates, those of fewest records first."""
+        tight = [cut for height in HEIGHTS[:0:-1] for cut in self._tight_cuts(height)]
+        least, most = min(map(self._peak, tight), default=0), self._peak(self._whole)
+        limits = [round(least * (most / least) ** (k / LIMITS)) for k in range(LIMITS)] if 0 < least < most else []
+        cuts = {self._whole: None, **dict.fromkeys(tight)}
+        for done, limit in enumerate(limits):
+            self._progress("scheduling", done, len(limits))
+            cut = self._cut(limit)
+            if cut is not None:
+                cuts[cut] = None
+        return tuple(sorted(map(self._candidate, cuts), key=lambda c: (c.records, c.peak)))
+
+    def _candidate(self, cut: Cut) -> _Candidate:
+        steps = tuple(step for section in cut for step in section_steps(self.problem, section))
+        blocks = make_blocks(self.problem, steps)
+        records = len(steps) + sum(len(block.window.shifts) for block in blocks if block.window)
+        return _Candidate(steps, blocks, records, self._peak(cut))
 
     def _cost(self, section: Section) -> _Cost:
         if section not in self._costs:
             steps = section_steps(self.problem, section)
             self._costs[section] = _Cost(section_peak(self.problem, section, steps), len(steps))
         return self._costs[section]
+
+    def _peak(self, cut: Cut) -> int:
+        return max((self._cost(section).peak for section in cut), default=0)
 
     def _heights(self, begin: int, end: int) -> tuple[int, ...]:
         rows = max(self.problem.works[w].row_count for w in range(begin, end))
@@ -98,7 +159,7 @@ class Search:
     def _cut(self, limit: int) -> Cut | None:
         """The cut of fewest steps with every section's peak within the limit; None where there is none."""
         count = len(self.problem.works)
-        alone = [self._cost(Section(w, w + 1, WHOLE)).peak <= limit for w in range(count)]
+        alone = [self._cost(section).peak <= limit for section in self._whole]
         best: list[tuple[int, Section | None] | None] = [(0, None)] + [None] * count
         for end in range(1, count + 1):
             for begin in range(end - 1, max(end - 1 - LENGTHS[-1], -1), -1):
@@ -107,12 +168,12 @@ class Search:
                     continue
                 # Only works that do not fit alone are worth computing in bands.
                 if end == begin + 1 and alone[begin]:
-                    candidates: tuple[int, ...] = (WHOLE,)
+                    heights: tuple[int, ...] = (WHOLE,)
                 elif all(alone[begin:end]):
                     continue
                 else:
-                    candidates = self._heights(begin, end)
-                for height in candidates:
+                    heights = self._heights(begin, end)
+                for height in heights:
                     section = Section(begin, end, height)
                     cost = self._cost(section)
                     if cost.peak <= limit:
@@ -122,8 +183,11 @@ class Search:
                         break
         return None if best[count] is None else _sections([None if entry is None else entry[1] for entry in best])
 
+    def _tight_cuts(self, height: int) -> list[Cut]:
+        """Per longest section, the cut of least live bytes into sections in bands of `height` rows."""
+        return list(dict.fromkeys(self._tight_cut(longest, height) for longest in LENGTHS))
+
     def _tight_cut(self, longest: int, height: int) -> Cut:
-        """The cut of least live bytes into sections of at most `longest` works in bands of `height` rows."""
         count = len(self.problem.works)
         best: list[tuple[int, Section | None]] = [(0, None)]
         best += [(1 << 62, None)] * count
@@ -134,13 +198,6 @@ class Search:
                     if best[begin][0] < best[end][0] and (peak := self._cost(section).peak) < best[end][0]:
                         best[end] = (max(best[begin][0], peak), section)
         return _sections([entry[1] for entry in best])
-
-    def _by_steps(self, cuts: Iterable[Cut]) -> list[Cut]:
-        """Different cuts, those of fewest steps first."""
-        return sorted(dict.fromkeys(cuts), key=lambda cut: sum(self._cost(s).steps for s in cut))
-
-    def _peak(self, cut: Cut) -> int:
-        return max((self._cost(section).peak for section in cut), default=0)
 
 
 def _sections(last: Sequence[Section | None]) -> Cut:

@@ -1,20 +1,23 @@
-"""What `tigris analyze` and `tigris inspect` say, as values; `text.py` prints them, `as_json` is their JSON form."""
+"""What the commands say of a model or a plan, as values; `text.py` prints them, `as_json` is their JSON form."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from tigris_codegen.errors import FitError, Refusal
+from tigris_codegen.errors import Refusal
+from tigris_codegen.ir.rows import band_axis
 from tigris_codegen.pipeline import Compiled, Model
-from tigris_codegen.plan.layout import Kind
-from tigris_codegen.plan.plan import DTYPE_NAMES, Plan, Port
+from tigris_codegen.plan.layout import Flag, Kind, Space
+from tigris_codegen.plan.plan import DTYPE_NAMES, Operand, Operator, Plan, Port, Record
 from tigris_codegen.plan.verify import expand
+from tigris_codegen.sizes import Pools
 
 
 @dataclass(frozen=True)
 class PortRow:
-    """One model input or output."""
+    """One model input or output. `scale` 0 = not quantized."""
 
     name: str
     dtype: str
@@ -26,31 +29,64 @@ class PortRow:
 
 @dataclass(frozen=True)
 class OperatorRow:
-    """One kernel of a plan. `bands` counts its calls in one inference."""
+    """One kernel of a plan. `bands` counts its calls in one inference.
 
-    index: int
+    index      the operator's index in the model's file; None for one that the compiler added
+    name       what the model's file calls it; the kernel's name in capitals where only the plan is known
+    band_axis  axis of its tensor that the bands cut; None where it runs whole, or where only the plan is known
+    why_whole  why it runs whole: "fits", "not tileable" or "one row"; None like `band_axis`, and where it runs in bands
+    """
+
+    index: int | None
     name: str
-    source: int | None
-    output_rows: int
+    kernel: str
+    rows: int
     row_bytes: int
     bands: int
+    band_axis: int | None
+    why_whole: str | None
 
 
 @dataclass(frozen=True)
-class PlanReport:
-    """A plan in figures; sizes in bytes, `calls` and `shifted_bytes` of one inference."""
+class Ram:
+    """Everything that inference writes but the stack; scratch is part of fast."""
 
-    ram_bytes: int
+    total_bytes: int
     fast_bytes: int
     slow_bytes: int
     state_bytes: int
     workspace_bytes: int
     scratch_bytes: int
+
+
+@dataclass(frozen=True)
+class Flash:
+    """The plan, and the weights and tables in it."""
+
     plan_bytes: int
-    constant_bytes: int
+    weight_bytes: int
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What one inference moves to and from the slow arena."""
+
+    slow_read_bytes: int
+    slow_written_bytes: int
+
+
+@dataclass(frozen=True)
+class PlanReport:
+    """A plan in figures; `calls` and `shifted_bytes` of one inference, `tolerance` of its float outputs (0 = exact)."""
+
+    backend: str
+    ram: Ram
+    flash: Flash
+    traffic: Traffic
     records: int
     calls: int
     shifted_bytes: int
+    tolerance: float
     inputs: tuple[PortRow, ...]
     outputs: tuple[PortRow, ...]
     operators: tuple[OperatorRow, ...]
@@ -58,84 +94,164 @@ class PlanReport:
 
 @dataclass(frozen=True)
 class Analysis:
-    """A model against a memory. `pool_bytes` None: no budget was given; `plan` is the one that fits, or None."""
+    """A model against a memory.
+
+    pool_bytes  the budget, None where none was given; `slow_pool_bytes` the second pool's
+    described   which plan the figures are of: "fitting" the memory, the "smallest" (where none fits), or the one with
+                "whole" operators (where no memory was named); None for a model that does not convert
+    """
 
     model: str
     fits: bool
+    board: str | None
     pool_bytes: int | None
+    slow_pool_bytes: int | None
     refusals: tuple[Refusal, ...]
     smallest_single_pool_bytes: int | None
-    roomy_bytes: int | None
+    whole_operators_bytes: int | None
+    stack_bytes: int | None
+    described: str | None
     plan: PlanReport | None
+
+
+def analyze(
+    model: Model, name: str, chosen: Compiled | None, *, pools: Pools | None, board: str | None, stack: int | None
+) -> Analysis:
+    """The model against a memory; `chosen` is the plan for it, None where none fits. Without pools or board, both
+    None, it is the roomy one."""
+    smallest, roomy = model.smallest(), model.roomy()
+    named = pools is not None or board is not None
+    return Analysis(
+        model=name,
+        fits=chosen is not None,
+        board=board,
+        pool_bytes=pools.fast if pools else None,
+        slow_pool_bytes=pools.slow if pools else None,
+        refusals=(),
+        smallest_single_pool_bytes=smallest.plan.ram_bytes,
+        whole_operators_bytes=roomy.plan.ram_bytes,
+        stack_bytes=stack,
+        described="smallest" if chosen is None else "fitting" if named else "whole",
+        plan=report_plan(chosen or smallest, model),
+    )
+
+
+def refused(name: str, refusals: tuple[Refusal, ...], *, pools: Pools | None, board: str | None) -> Analysis:
+    """The analysis of a model that does not convert."""
+    fast, slow = (pools.fast, pools.slow) if pools else (None, None)
+    return Analysis(name, False, board, fast, slow, refusals, None, None, None, None, None)
+
+
+def report_plan(compiled: Compiled, model: Model | None = None) -> PlanReport:
+    """The figures of a plan, with the model's own names and axes where `model` is what it was made of."""
+    plan = compiled.plan
+    steps = list(expand(plan.records))
+    runs: list[list[Record]] = [[] for _ in plan.operators]
+    shifted = 0
+    for record, _ in steps:
+        if record.kind is Kind.RUN:
+            runs[record.target].append(record)
+        elif record.kind is Kind.SHIFT:
+            shifted += record.rows * plan.operands[record.target].row_bytes
+    origins = _Origins(model) if model else None
+    return PlanReport(
+        backend=plan.backend.name.lower().replace("_", "-"),
+        ram=Ram(
+            total_bytes=plan.ram_bytes,
+            fast_bytes=plan.fast_bytes,
+            slow_bytes=plan.slow_bytes,
+            state_bytes=plan.state_bytes,
+            workspace_bytes=plan.workspace_bytes,
+            scratch_bytes=plan.scratch_bytes,
+        ),
+        flash=Flash(len(compiled.plan_bytes), len(plan.constants)),
+        traffic=_traffic(plan, (record for record, _ in steps)),
+        records=len(plan.records),
+        calls=sum(map(len, runs)),
+        shifted_bytes=shifted,
+        tolerance=plan.tolerance,
+        inputs=tuple(map(_port, plan.inputs)),
+        outputs=tuple(map(_port, plan.outputs)),
+        operators=tuple(_operator(plan, op, runs[i], origins) for i, op in enumerate(plan.operators)),
+    )
 
 
 def _port(port: Port) -> PortRow:
     return PortRow(port.name, DTYPE_NAMES[port.dtype], port.shape, port.bytes, port.scale, port.zero_point)
 
 
-def report_plan(plan: Plan, plan_bytes: int) -> PlanReport:
-    """The figures of a plan of `plan_bytes` bytes."""
-    calls = [0] * len(plan.operators)
-    shifted = 0
-    for record, _ in expand(plan.records):
-        if record.kind is Kind.RUN:
-            calls[record.target] += 1
-        elif record.kind is Kind.SHIFT:
-            shifted += record.rows * plan.operands[record.target].row_bytes
-    operators = tuple(
-        OperatorRow(
-            index,
-            op.kernel_name,
-            op.source,
-            plan.operands[op.output].rows,
-            plan.operands[op.output].row_bytes,
-            calls[index],
-        )
-        for index, op in enumerate(plan.operators)
-    )
-    return PlanReport(
-        ram_bytes=plan.ram_bytes,
-        fast_bytes=plan.fast_bytes,
-        slow_bytes=plan.slow_bytes,
-        state_bytes=plan.state_bytes,
-        workspace_bytes=plan.workspace_bytes,
-        scratch_bytes=plan.scratch_bytes,
-        plan_bytes=plan_bytes,
-        constant_bytes=len(plan.constants),
-        records=len(plan.records),
-        calls=sum(calls),
-        shifted_bytes=shifted,
-        inputs=tuple(_port(p) for p in plan.inputs),
-        outputs=tuple(_port(p) for p in plan.outputs),
-        operators=operators,
-    )
+class _Origins:
+    """Where a plan's operators come from in the model."""
+
+    def __init__(self, model: Model) -> None:
+        self.problem = model.problem
+        self.works = {(w.source, w.kernel.id): i for i, w in reversed(list(enumerate(self.problem.works)))}
+        self.kinds = {op.outputs[0]: op.kind for op in self.problem.graph.ops}
+        self.kind_of_source = {op.source: op.kind for op in self.problem.graph.ops if op.source is not None}
+
+    def name(self, op: Operator) -> str | None:
+        work = self.problem.works[self.works[op.source, op.kernel]]
+        return self.kind_of_source[op.source] if op.source is not None else self.kinds.get(work.output.tensor)
+
+    def axis(self, op: Operator, records: list[Record]) -> int:
+        """The axis that several records of an operator cut: of input 0 for a reduction in parts, else of the output."""
+        work = self.problem.works[self.works[op.source, op.kernel]]
+        operand = work.inputs[0] if records[0].flags & Flag.PART else work.output
+        shape = self.problem.graph.tensors[operand.tensor].shape
+        axis = len(shape) - 1 if records[0].channels else band_axis(shape)
+        return 0 if axis is None or operand.rows.per_image == 1 else axis
+
+    def why_whole(self, op: Operator) -> str:
+        index = self.works[op.source, op.kernel]
+        work = self.problem.works[index]
+        if work.parts and work.inputs[0].rows.count > 1:
+            return "fits"
+        if work.row_count <= 1:
+            return "one row"
+        return "fits" if self.problem.tileable(index) else "not tileable"
 
 
-def analyze(model: Model, name: str, pool: int | None) -> Analysis:
-    """The model against a pool of `pool` bytes, None = with room for everything."""
-    smallest, roomy = model.smallest(), model.roomy()
-    chosen: Compiled | None = roomy
-    if pool is not None:
-        try:
-            chosen = model.within(pool)
-        except FitError:
-            chosen = None
-    return Analysis(
-        model=name,
-        fits=chosen is not None,
-        pool_bytes=pool,
-        refusals=(),
-        smallest_single_pool_bytes=smallest.plan.ram_bytes,
-        roomy_bytes=roomy.plan.ram_bytes,
-        plan=report_plan(chosen.plan, len(chosen.plan_bytes)) if chosen else None,
-    )
+def _operator(plan: Plan, op: Operator, records: list[Record], origins: _Origins | None) -> OperatorRow:
+    output = plan.operands[op.output]
+    whole = len(records) == 1
+    kernel = op.kernel_name
+    name = (origins and origins.name(op)) or kernel.rpartition("_")[0].upper()
+    axis = origins.axis(op, records) if origins and not whole else None
+    why = origins.why_whole(op) if origins and whole else None
+    return OperatorRow(op.source, name, kernel, output.rows, output.row_bytes, len(records), axis, why)
 
 
-def refused(name: str, pool: int | None, refusals: tuple[Refusal, ...]) -> Analysis:
-    """The analysis of a model that does not convert."""
-    return Analysis(name, False, pool, refusals, None, None, None)
+def _traffic(plan: Plan, records: Iterable[Record]) -> Traffic:
+    """Bytes moved by COPY records, and the rows that kernels themselves touch of operands in the slow arena.
+
+    Of an operand that has other rows than the output, all are counted: which ones a band needs only its kernel knows.
+    """
+    read = written = 0
+    for record in records:
+        if record.kind is Kind.COPY:
+            target, source = plan.operands[record.target], plan.operands[record.channel]
+            read += _slow(source, record.rows)
+            written += _slow(target, record.rows)
+        elif record.kind is Kind.RUN:
+            op = plan.operators[record.target]
+            output = plan.operands[op.output]
+            part = record.flags & Flag.PART
+            if not part or record.flags & Flag.LAST:
+                written += _slow(output, output.rows if part else record.rows)
+            for operand in (plan.operands[i] for i in op.inputs):
+                same = part or operand.rows == output.rows
+                read += _slow(operand, record.rows if same else operand.rows)
+    return Traffic(read, written)
+
+
+def _slow(operand: Operand, rows: int) -> int:
+    return rows * operand.row_bytes if operand.space is Space.SLOW else 0
 
 
 def as_json(value: Analysis | PlanReport) -> dict[str, Any]:
-    """The JSON form: the dataclass's fields."""
-    return asdict(value)
+    """The JSON form: the fields; an analysis has those of its plan on its own level, null where there is no plan."""
+    found = asdict(value)
+    if isinstance(value, Analysis):
+        plan = found.pop("plan")
+        found |= plan or {field.name: None for field in fields(PlanReport)} | {"operators": []}
+    return found

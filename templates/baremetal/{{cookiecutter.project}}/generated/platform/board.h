@@ -12,11 +12,20 @@ extern "C" {
 /* The core's clock after reset. */
 #define BOARD_RESET_CLOCK_HZ {{ board.clock_hz }}u
 
-#define BOARD_CONSOLE_BASE {{ board.uart_base }}u
-#define BOARD_CONSOLE_BAUD {{ board.baud }}u
+#define BOARD_CONSOLE_BASE {{ board.console.base }}u
+#define BOARD_CONSOLE_BAUD {{ board.console.baud }}u
+{% if board.console.tx %}
+#define BOARD_CONSOLE_TX_PORT_BASE {{ board.console.tx.port_base }}u
+#define BOARD_CONSOLE_TX_PORT {{ board.console.tx.port }}u
+#define BOARD_CONSOLE_TX_PIN {{ board.console.tx.pin }}u
+#define BOARD_CONSOLE_TX_FUNCTION {{ board.console.tx.function }}u
+{% endif %}
 
 /* Hook in app/board_clock.c: called before main, returns the core's clock in Hz. */
 uint32_t board_clock_init(void);
+
+/* Clock of the console's UART in Hz: that of the core, unless app/ defines this function. */
+uint32_t board_console_clock_hz(void);
 
 #ifdef __cplusplus
 }

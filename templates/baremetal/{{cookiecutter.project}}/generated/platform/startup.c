@@ -70,11 +70,24 @@ const vectors_t vectors __attribute__((section(".vectors"), used)) = {
     },
 };
 
+{% if board.enable %}
+static void enable(uint32_t address, uint32_t bits)
+{
+    volatile uint32_t *const what = (volatile uint32_t *)(uintptr_t)address;
+
+    *what |= bits;
+    (void)*what; /* when this read is done, what was enabled may be used */
+}
+
+{% endif %}
 void Reset_Handler(void)
 {
     const uint32_t *from = __data_load;
     uint32_t *to;
 
+{% for item in board.enable %}
+    enable({{ item.address }}u, {{ item.bits }}u); /* {{ item.what }} */
+{% endfor %}
     SCB->VTOR = (uint32_t)(uintptr_t)&vectors;
 {% if board.fpu %}
     SCB->CPACR |= 0xFu << 20; /* full access to the FPU, before any function may use it */
@@ -87,10 +100,10 @@ void Reset_Handler(void)
     for (to = __bss_start; to != __bss_end; to++) {
         *to = 0u;
     }
-{% if board.icache %}
+{% if board.enable_icache %}
     SCB_EnableICache();
 {% endif %}
-{% if board.dcache %}
+{% if board.enable_dcache %}
     SCB_EnableDCache();
 {% endif %}
     SystemCoreClock = board_clock_init();

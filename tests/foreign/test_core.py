@@ -1,0 +1,266 @@
+"""Cores in somebody else's firmware: two of them in one binary, in C and C++, as CMake targets and as plain files."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.corpus import expectations
+from tests.firmware import handmade
+from tests.support import REPOSITORY
+from tigris_codegen.codegen import generate_core
+from tigris_codegen.codegen.context import CORE_STACK_BYTES, hex_lines
+from tigris_codegen.pipeline import Compiled, compile_model
+from tigris_codegen.plan.codec import encode
+from tigris_codegen.plan.layout import Kind, Space
+from tigris_codegen.plan.plan import Operand, Plan, Port, Record
+from tigris_codegen.session import Session
+
+FIRMWARE = Path(__file__).resolve().parent / "firmware"
+STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
+COMPILERS = {"gcc": "g++", "clang": "clang++"}
+
+
+def need(*tools: str) -> None:
+    missing = [tool for tool in tools if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"missing: {', '.join(missing)}")
+
+
+def run(*command: str | Path, cwd: Path | None = None) -> str:
+    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@dataclass(frozen=True)
+class Models:
+    """The two models, inputs for them, and what the firmware must print."""
+
+    digits: Compiled
+    adder: Compiled
+    vectors: str
+    printed: str
+
+
+def random_inputs(compiled: Compiled) -> dict[str, NDArray[Any]]:
+    random = np.random.default_rng(3)
+    return {
+        port.name: random.integers(-128, 128, port.shape, np.int8)
+        if port.scale
+        else random.uniform(-3, 3, port.shape).astype(np.float32)
+        for port in compiled.plan.inputs
+    }
+
+
+def outputs(compiled: Compiled, inputs: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    with Session(compiled.plan_bytes) as session:
+        (result,) = session.run(inputs).values()
+    return result
+
+
+@pytest.fixture(scope="module")
+def models() -> Models:
+    digits = compile_model((REPOSITORY / "examples/digits/digits.tflite").read_bytes(), "digits", 16384)
+    adder = compile_model((expectations.DATA / "add_column_row_f32.tflite").read_bytes(), "adder")
+    pixels, addends = random_inputs(digits), random_inputs(adder)
+    names = ("digits_pixels", "adder_a", "adder_b")
+    arrays = [
+        f"static const uint8_t {name}[{array.nbytes}] = {{\n" + "\n".join(hex_lines(array.tobytes())) + "\n};\n"
+        for name, array in zip(names, [*pixels.values(), *addends.values()], strict=True)
+    ]
+    scores, sums = outputs(digits, pixels), outputs(adder, addends)
+    printed = f"digits {scores.tobytes().hex()}\nadder {sums.tobytes().hex()}\nbest {int(scores.argmax())}\n"
+    return Models(digits, adder, "#include <stdint.h>\n\n" + "".join(arrays), printed)
+
+
+def write_cores(models: Models, digits: Path, adder: Path, **options: Any) -> None:
+    generate_core(models.digits.plan_bytes, digits, core_name="digits", **options)
+    generate_core(models.adder.plan_bytes, adder, core_name="adder", **options)
+
+
+def c_files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.c"))
+
+
+def includes(models: Path, *cores: str) -> list[str]:
+    folders = [*cores, "tigris_runtime/include", "tigris_runtime/src"]
+    return [f"-I{models / folder}" for folder in folders]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_two_cores_as_plain_files(tmp_path: Path, models: Models, compiler: str) -> None:
+    cxx = COMPILERS[compiler]
+    need(compiler, cxx)
+    cores = tmp_path / "models"
+    write_cores(models, cores, cores)
+    (tmp_path / "vectors.h").write_text(models.vectors)
+    flags = [*STRICT, *includes(cores, "digits", "adder"), f"-I{FIRMWARE}", f"-I{tmp_path}"]
+    run(
+        compiler,
+        "-c",
+        "-O1",
+        "-std=c99",
+        "-ffp-contract=off",
+        *flags,
+        *c_files(cores),
+        FIRMWARE / "main.c",
+        cwd=tmp_path,
+    )
+    run(cxx, "-c", "-std=c++11", *flags, FIRMWARE / "score.cpp", cwd=tmp_path)
+    run(cxx, "-o", "firmware", *sorted(tmp_path.glob("*.o")), "-lm", cwd=tmp_path)
+    assert run(tmp_path / "firmware") == models.printed
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["one-folder", "two-folders"])
+def test_two_cores_as_cmake_targets(tmp_path: Path, models: Models, apart: bool) -> None:
+    need("cmake", "ninja", "cc", "c++")
+    digits = tmp_path / "the models"
+    adder = tmp_path / "more models" if apart else digits
+    write_cores(models, digits, adder)
+    (tmp_path / "vectors.h").write_text(models.vectors)
+    build = tmp_path / "build"
+    folders = [f"-DDIGITS={digits / 'digits'}", f"-DADDER={adder / 'adder'}", f"-DVECTORS={tmp_path}"]
+    run("cmake", "-S", FIRMWARE, "-B", build, "-G", "Ninja", *folders)
+    run("ninja", "-C", build)
+    assert run(build / "firmware") == models.printed
+    if apart:
+        header = adder / "tigris_runtime/tigris_runtime.cmake"
+        header.write_text(header.read_text().replace(" 0.", " 9."))
+        done = subprocess.run(["cmake", build], capture_output=True, text=True)
+        assert done.returncode != 0 and "generate all cores with one version" in done.stderr
+
+
+def test_the_arena_costs_no_flash_and_the_linker_script_may_place_it(tmp_path: Path, models: Models) -> None:
+    need("gcc", "readelf")
+    generate_core(models.digits.plan_bytes, tmp_path, core_name="digits")
+    run("gcc", "-c", *includes(tmp_path, "digits"), *c_files(tmp_path / "digits"), cwd=tmp_path)
+    headers = run("readelf", "-SW", tmp_path / "digits.o", tmp_path / "digits_plan.o")
+    sections = {name: (kind, int(size, 16)) for name, kind, size in re.findall(SECTION, headers)}
+    assert sections[".bss.tigris_fast"] == ("NOBITS", models.digits.plan.fast_bytes)
+    assert sections[".rodata.tigris_plan"] == ("PROGBITS", len(models.digits.plan_bytes))
+
+
+#: Name, type and size in readelf's list of sections.
+SECTION = r"\] (\.\S+)\s+(\S+)\s+[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+)"
+
+
+def test_a_second_run_is_refused_while_one_is_under_way(tmp_path: Path, models: Models) -> None:
+    need("gcc")
+    generate_core(models.digits.plan_bytes, tmp_path, core_name="digits")
+    kernel = f"tigris_k_{models.digits.plan.kernels[0]}"
+    flags = ["-std=c99", *STRICT, f"-DKERNEL={kernel}", f"-Wl,--wrap={kernel}", "-pthread"]
+    files = [*c_files(tmp_path), FIRMWARE / "busy.c"]
+    run("gcc", *flags, *includes(tmp_path, "digits"), *files, "-o", tmp_path / "busy", "-lm")
+    assert run(tmp_path / "busy") == REFUSED
+
+
+REFUSED = """\
+early run: a pointer is NULL
+init: done
+run: done
+run inside: a run is under way on the same memory
+init inside: a run is under way on the same memory
+next run: done
+"""
+STATE_BYTES = 64
+
+
+def delay_plan() -> Plan:
+    """The output is the input of the run before: two copies through the state, no kernel."""
+    rows, row_bytes = 4, STATE_BYTES // 4
+    return replace(
+        handmade.lookup_plan(),
+        fast_bytes=2 * STATE_BYTES,
+        state_bytes=STATE_BYTES,
+        operators=(),
+        operands=(
+            Operand(Space.FAST, 0, row_bytes, rows, tensor=0),
+            Operand(Space.FAST, STATE_BYTES, row_bytes, rows, tensor=1),
+            Operand(Space.STATE, 0, row_bytes, rows, tensor=2),
+        ),
+        records=(
+            Record(Kind.COPY, target=1, channel=2, rows=rows),
+            Record(Kind.COPY, target=2, channel=0, rows=rows),
+        ),
+        inputs=(Port("x", 0, handmade.lookup_plan().inputs[0].dtype, (rows, row_bytes), 0.0, 0),),
+        outputs=(Port("y", 1, handmade.lookup_plan().inputs[0].dtype, (rows, row_bytes), 0.0, 0),),
+        constants=b"",
+    )
+
+
+DELAYED = """\
+early init: a pointer is NULL
+early run: a pointer is NULL
+init: done
+left: done
+right: done
+left 0
+left 1
+right 0
+left 2
+right 3
+anew: done
+left 0
+right 5
+behind 99
+short init: the state is missing or too small
+no init: the state is missing or too small
+short run: the state is missing or too small
+no state: the state is missing or too small
+crooked: the plan, an arena, the state or the workspace is not aligned
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_model_with_state_serves_two_streams(tmp_path: Path, compiler: str) -> None:
+    need(compiler)
+    plan = delay_plan()
+    core = generate_core(encode(plan), tmp_path, core_name="delay")
+    header = (core.path / "delay.h").read_text()
+    stated = {m[1]: int(m[2]) for m in re.finditer(r"#define DELAY_(\w+)_BYTES (\d+)u", header)}
+    assert stated["STATE"] == STATE_BYTES
+    assert stated["RAM"] == plan.ram_bytes == 3 * STATE_BYTES + stated["WORKSPACE"]
+    assert "delay_run(" not in header + (core.path / "delay.c").read_text()
+    files = [*c_files(tmp_path), FIRMWARE / "delay.c"]
+    run(compiler, "-std=c99", *STRICT, *includes(tmp_path, "delay"), *files, "-o", tmp_path / "program", "-lm")
+    assert run(tmp_path / "program") == DELAYED
+
+
+def frames(folder: Path, name: str) -> dict[str, int]:
+    """Stack of each function in a file, as GCC has written it beside the object."""
+    found = {}
+    for line in (folder / f"{name}.su").read_text().splitlines():
+        where, size, kind = line.split("\t")
+        assert kind == "static", f"the stack of {where} is not bounded"
+        found[where.rsplit(":", 1)[1]] = int(size)
+    return found
+
+
+@pytest.mark.parametrize("optimize", ["-O2", "-Os"])
+def test_no_kernel_takes_more_stack_than_a_core_states(tmp_path: Path, optimize: str) -> None:
+    need("arm-none-eabi-gcc")
+    runtime = REPOSITORY / "runtime"
+    kernels = c_files(runtime / "src/kernels")
+    target = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=soft", "-std=c99", "-ffp-contract=off", optimize]
+    folders = [f"-I{runtime / 'include'}", f"-I{runtime / 'src'}"]
+    plan = generate_core(encode(handmade.lookup_plan()), tmp_path / "c", core_name="core_under_test")
+    files: Sequence[Path] = [*kernels, runtime / "src/tigris_exec.c", plan.path / "core_under_test.c"]
+    run("arm-none-eabi-gcc", "-c", "-fstack-usage", *target, *folders, f"-I{plan.path}", *files, cwd=tmp_path)
+    entries = ("tigris_run", "tigris_run_with_state")
+    executor = sum(size for name, size in frames(tmp_path, "tigris_exec").items() if name not in entries)
+    entry = frames(tmp_path, "core_under_test")
+    core = entry["core_under_test_run_with_state"] + entry.get("run", 0)
+    # In each file all functions but the check, as if each called the next; 128 bytes are left to the C library.
+    for kernel in kernels:
+        own = sum(size for name, size in frames(tmp_path, kernel.stem).items() if not name.endswith("_check"))
+        assert core + executor + own + 128 <= CORE_STACK_BYTES, kernel.stem

@@ -1,0 +1,1 @@
+"""Whether the project's own checks notice a broken runtime or planner."""

@@ -1,0 +1,1 @@
+"""One test per fault that was found, so that it stays found."""
