@@ -12,7 +12,7 @@ SOURCES := $(shell find runtime templates boards tigris_codegen -type f -not -pa
 demo: $(VENV)/installed $(VENV)/oracle
 	$(BIN)/python examples/digits/demo.py
 
-test: $(VENV)/installed $(VENV)/oracle lint
+test: $(VENV)/installed $(VENV)/oracle build/libtigris_host.so lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 lint: $(VENV)/installed
@@ -42,6 +42,12 @@ $(VENV)/installed: $(VENV)/venv $(SOURCES)
 	$(BIN)/python -m pip install --quiet '.[test]'
 	test -f $(CMSIS_CORE_ROOT)/Include/core_cm7.h || \
 	  npm install --silent --no-audit --no-fund --prefix $(VENV)/npm @xpack-3rd-party/arm-cmsis-core@5.4.0-6
+	touch $@
+
+# The tests import the checkout, which finds its host library here.
+build/libtigris_host.so: $(VENV)/packages $(SOURCES)
+	cmake -S runtime -B build -DTIGRIS_BUILD_HOST=ON -DTIGRIS_WERROR=ON >/dev/null
+	cmake --build build --parallel 2
 	touch $@
 
 # TensorFlow Lite Micro, what every output is compared with.

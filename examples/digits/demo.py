@@ -26,6 +26,8 @@ HERE = Path(__file__).resolve().parent
 #: What the demo makes stays here to be looked at.
 WORK = HERE.parent.parent / "build" / "digits"
 MODEL = HERE / "digits.tflite"
+#: The command of the environment that runs this script.
+TIGRIS = Path(sys.executable).with_name("tigris")
 BOARD, POOL = "mps2-an500", "16K"
 INKS = " .:-=+*#%@"
 
@@ -34,7 +36,7 @@ def tigris(*arguments: str | Path) -> str:
     """Runs the command, shows it, and stops the demo where it fails."""
     words = [os.path.relpath(a) if isinstance(a, Path) else a for a in arguments]
     print(f"\n$ tigris {' '.join(words)}", flush=True)
-    done = subprocess.run([sys.executable, "-m", "tigris_codegen", *words], stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([TIGRIS, *words], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         print(done.stdout)
         sys.exit(done.returncode)
@@ -80,7 +82,7 @@ def main() -> int:
         one, result = WORK / f"{number}.npy", WORK / f"{number}.out.npy"
         np.save(one, image[np.newaxis])
         subprocess.run(
-            [sys.executable, "-m", "tigris_codegen", "run", plan, "--input", one, "--output", result],
+            [TIGRIS, "run", plan, "--input", one, "--output", result],
             check=True,
             stdout=subprocess.DEVNULL,
         )

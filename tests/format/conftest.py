@@ -25,3 +25,15 @@ def sanitized(shared_folder: Path) -> Path:
         pytest.skip("GCC's sanitizer libraries are not installed")
     options = ("-DTIGRIS_SANITIZE=ON", "-DTIGRIS_BUILD_HOST=ON", "-DTIGRIS_BUILD_FUZZ=ON")
     return native.cmake_build(shared_folder / "sanitized", gcc, *options)
+
+
+@pytest.fixture(scope="session")
+def clang_build(shared_folder: Path) -> Path:
+    """Host library and static library, built with clang."""
+    return native.cmake_build(shared_folder / "clang-plain", native.tool("clang"), "-DTIGRIS_BUILD_HOST=ON")
+
+
+@pytest.fixture(scope="session")
+def gcc_build(shared_folder: Path) -> Path:
+    """Host library and static library, built with GCC."""
+    return native.cmake_build(shared_folder / "gcc-plain", native.tool("gcc"), "-DTIGRIS_BUILD_HOST=ON")

@@ -25,7 +25,7 @@ ALLOWED = {
     "boards": {"errors", "resources"},
     "codegen": {"boards", "errors", "plan", "resources"},
     "emulate": {"boards", "codegen", "errors", "plan", "resources"},
-    "report": {"errors", "pipeline", "plan", "sizes"},
+    "report": {"errors", "frontend", "ir", "ops", "pipeline", "plan", "sizes"},
     "generated": {"ops", "plan"},
     "__main__": {"cli"},
     "cli": {"boards", "codegen", "emulate", "errors", "pipeline", "plan", "report", "resources", "session", "sizes"},

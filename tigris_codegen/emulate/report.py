@@ -28,12 +28,43 @@ class RunReport:
 
 
 @dataclass(frozen=True)
+class Stray:
+    """An access of an inference to memory that is not its own. Names are the nearest before the address."""
+
+    inference: int
+    kind: str
+    address: int
+    bytes: int
+    name: str
+    pc: int
+    function: str
+
+    def __str__(self) -> str:
+        return (
+            f"inference {self.inference}: {self.kind} of {self.bytes} bytes at 0x{self.address:08x} ({self.name}), "
+            f"which is not its own, by 0x{self.pc:08x} ({self.function})"
+        )
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How many inferences were watched, every access of each, and the first accesses that strayed.
+
+    An inference may read code, constants and plan, and read and write the arenas and variables of its core and the
+    stack below its caller.
+    """
+
+    inferences: int
+    strays: tuple[Stray, ...]
+
+
+@dataclass(frozen=True)
 class Report:
     """A run of the self-test under an emulator.
 
     `passed` is the firmware's own verdict, `failure` its words where that is no. The figures are the largest over all
     vectors; `instructions` is None where the emulator does not count them. `peak_bytes` is to be compared with the
-    stated RAM. `log` is all that was printed.
+    stated RAM. `log` is all that was printed. `watch` is None where the emulator does not watch accesses.
     """
 
     name: str
@@ -49,6 +80,7 @@ class Report:
     emulator: str
     machine: str
     log: str
+    watch: Watch | None = None
 
     @property
     def outputs(self) -> tuple[tuple[bytes, ...], ...]:

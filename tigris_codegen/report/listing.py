@@ -12,10 +12,11 @@ import tflite
 
 from tigris_codegen.errors import Refusal
 from tigris_codegen.frontend.flatbuffer import IDENTIFIER, DamagedFile, check_structure
+from tigris_codegen.ops import SPECS
 from tigris_codegen.pipeline import Model
 
-_KINDS = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
-_DTYPES = {v: k.lower() for k, v in vars(tflite.TensorType).items() if isinstance(v, int)}
+_KINDS: dict[int, str] = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
+_DTYPES: dict[int, str] = {v: k.lower() for k, v in vars(tflite.TensorType).items() if isinstance(v, int)}
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,16 @@ class FileTensor:
 class FileOperator:
     """An operator as the file has it.
 
-    kernels   what computes it; empty for one that costs nothing: another shape of the same memory, folded into a
-              neighbour, computed by the compiler, or not needed by the outputs
+    status    "refused"; "converts"; "no kernel" (it costs nothing: another shape of the same memory, part of a
+              neighbour, or computed by the compiler); "not needed" by the outputs, where it would not convert
+    kernels   what computes it; empty also where the model as a whole does not convert
     """
 
     index: int
     name: str
     inputs: tuple[FileTensor, ...]
     outputs: tuple[FileTensor, ...]
+    status: str
     converts: bool
     refusals: tuple[Refusal, ...]
     kernels: tuple[str, ...]
@@ -96,23 +99,23 @@ class _Reader:
         for work in model.problem.works if model else ():
             kernels.setdefault(work.source, []).append(work.kernel.name)
         return tuple(
-            self._operator(index, tuple(kernels.get(index, ()))) for index in range(self.subgraph.OperatorsLength())
+            self._operator(index, tuple(dict.fromkeys(kernels.get(index, ()))), model is not None)
+            for index in range(self.subgraph.OperatorsLength())
         )
 
-    def _operator(self, index: int, kernels: tuple[str, ...]) -> FileOperator:
+    def _operator(self, index: int, kernels: tuple[str, ...], converted: bool) -> FileOperator:
         raw = self.subgraph.Operators(index)
+        kind = self._kind(raw.OpcodeIndex())
         inputs, outputs = self._tensors(raw.InputsAsNumpy()), self._tensors(raw.OutputsAsNumpy())
-        refusals = self.of_operator.get(index, [])
-        found = dict.fromkeys([*refusals, *(r for t in (*inputs, *outputs) for r in self._of_tensor(t))])
-        return FileOperator(
-            index,
-            self._kind(raw.OpcodeIndex()),
-            inputs,
-            outputs,
-            not found,
-            tuple(found),
-            tuple(dict.fromkeys(kernels)),
-        )
+        own = self.of_operator.get(index, [])
+        found = tuple(dict.fromkeys([*own, *(r for t in (*inputs, *outputs) for r in self._of_tensor(t))]))
+        if found:
+            status = "refused"
+        elif kind not in SPECS:
+            status = "not needed"
+        else:
+            status = "no kernel" if converted and not kernels else "converts"
+        return FileOperator(index, kind, inputs, outputs, status, not found, found, kernels)
 
     def _of_tensor(self, tensor: FileTensor) -> list[Refusal]:
         prefix = f"tensor {tensor.name!r} "
@@ -125,10 +128,9 @@ class _Reader:
         if code_index >= self.file.OperatorCodesLength():
             raise DamagedFile("an operator without a code")
         code = self.file.OperatorCodes(code_index)
-        number = max(code.DeprecatedBuiltinCode(), code.BuiltinCode())
+        number: int = max(code.DeprecatedBuiltinCode(), code.BuiltinCode())
         if number == tflite.BuiltinOperator.CUSTOM:
-            custom: bytes = code.CustomCode() or b""
-            return "CUSTOM:" + custom.decode("utf-8", "replace")
+            return f"CUSTOM:{_text(code.CustomCode())}"
         return _KINDS.get(number, f"#{number}")
 
     def _tensors(self, numbers: Any) -> tuple[FileTensor, ...]:
@@ -141,5 +143,9 @@ class _Reader:
             raise DamagedFile("a tensor that is not there")
         raw = self.subgraph.Tensors(number)
         shape = tuple(int(n) for n in raw.ShapeAsNumpy()) if raw.ShapeLength() else ()
-        name = (raw.Name() or b"").decode("utf-8", "replace") or f"tensor_{number}"
+        name = _text(raw.Name()) or f"tensor_{number}"
         return FileTensor(name, _DTYPES.get(raw.Type(), f"type {raw.Type()}"), shape)
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "replace")

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -72,10 +73,7 @@ def _row(table: Table, *cells: str) -> None:
 
 def _print_table(console: Console, table: Table) -> None:
     """A table, two columns in from the left."""
-    with console.capture() as captured:
-        console.print(table, width=max(console.width - 2, 20))
-    for line in captured.get().splitlines():
-        console.print(Text.from_ansi("  " + line.rstrip()), highlight=False, soft_wrap=True)
+    console.print(Padding(table, (0, 0, 0, 2), expand=False))
 
 
 def print_plan(console: Console, report: PlanReport, operators: bool = True) -> None:
@@ -191,18 +189,15 @@ def print_file_operators(console: Console, operators: Sequence[FileOperator]) ->
     """Every operator with the shapes of what it computes, and what becomes of it; refusals in full below."""
     table = _table("op", "operator", "input", "output", "", right=(0,))
     for op in operators:
-        if not op.converts:
-            verdict = "refused: " + "; ".join(dict.fromkeys(r.reason for r in op.refusals))
-        else:
-            verdict = "converts" + (": " + ", ".join(op.kernels) if op.kernels else ", costs nothing")
+        details = [r.reason for r in op.refusals] or op.kernels
+        verdict = op.status + (": " + "; ".join(dict.fromkeys(details)) if details else "")
         _row(
             table, str(op.index), short(op.name, 28), _tensors(op.inputs[:1]), _tensors(op.outputs), printable(verdict)
         )
     _print_table(console, table)
-    refused = [r for op in operators for r in op.refusals if r.hint]
-    for hint in dict.fromkeys(r.hint for r in refused):
-        numbers = ", ".join(str(op.index) for op in operators if any(r.hint == hint for r in op.refusals))
-        _say(console, f"  operators {numbers} -> {hint}")
+    for hint in dict.fromkeys(r.hint for op in operators for r in op.refusals if r.hint):
+        found = [str(op.index) for op in operators if any(r.hint == hint for r in op.refusals)]
+        _say(console, f"  operator{'s' if len(found) > 1 else ''} {', '.join(found)} -> {hint}")
 
 
 def _tensors(tensors: Sequence[FileTensor]) -> str:
