@@ -12,7 +12,7 @@ from tigris_codegen.ops.lower import lower_graph
 from tigris_codegen.ops.spec import base_tensor
 from tigris_codegen.passes import optimize
 from tigris_codegen.plan.codec import encode
-from tigris_codegen.plan.layout import EXECUTOR
+from tigris_codegen.plan.layout import EXECUTOR, Space
 from tigris_codegen.plan.plan import Plan
 from tigris_codegen.plan.verify import verify
 from tigris_codegen.planner.emit import make_plan
@@ -22,11 +22,28 @@ from tigris_codegen.planner.search import EFFORT, Progress, Schedule, Search
 
 
 @dataclass(frozen=True)
+class MapShape:
+    """What one thing in memory occupies over time, for pictures.
+
+    From kernel call `first` on, at call first + i it occupies bytes [low[i], high[i]) of its pool; nothing where both
+    are equal. `kind` is "tensor", "window", "accumulator" or "scratch"; `name` the tensor's, or the operator's kernel.
+    """
+
+    name: str
+    kind: str
+    space: Space
+    first: int
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Compiled:
-    """A plan, proved, with its bytes."""
+    """A plan, proved, with its bytes. `memory_map` is empty for a plan that was read from a file."""
 
     plan: Plan
     plan_bytes: bytes
+    memory_map: tuple[MapShape, ...] = ()
 
 
 class Model:
@@ -61,6 +78,10 @@ class Model:
         """The plan with the least RAM found."""
         return self._compiled(self.problem, self._search.smallest())
 
+    def frontier(self) -> tuple[Compiled, ...]:
+        """Plans of one pool from whole operators to the least RAM found, each with less RAM and more calls."""
+        return tuple(self._compiled(self.problem, schedule) for schedule in self._search.frontier())
+
     def within(self, pool: int, slow: int | None = None) -> Compiled:
         """A plan whose RAM, executor workspace included, is at most `pool` bytes, and `slow` bytes of a slow pool.
 
@@ -86,7 +107,18 @@ class Model:
     def _compiled(self, problem: Problem, schedule: Schedule) -> Compiled:
         plan = make_plan(problem, schedule, self.hash)
         verify(plan)
-        return Compiled(plan, encode(plan))
+        return Compiled(plan, encode(plan), _memory_map(problem, schedule))
+
+
+def _memory_map(problem: Problem, schedule: Schedule) -> tuple[MapShape, ...]:
+    shapes = []
+    for layout in (schedule.fast, schedule.slow):
+        for (kind, number), block in layout.blocks.items():
+            address = layout.addresses[block.key]
+            name = problem.stored[number].name if kind == "tensor" else problem.works[number].kernel.name
+            low, high = (tuple(int(address + n) for n in edge) for edge in (block.low, block.high))
+            shapes.append(MapShape(name, "window" if block.window else kind, block.space, block.first, low, high))
+    return tuple(shapes)
 
 
 def compile_model(model: bytes, name: str, fast: int | None = None, slow: int | None = None) -> Compiled:

@@ -68,7 +68,8 @@ def host_library() -> Path:
         if path.is_file():
             return path
     raise MissingError(
-        "the host library is missing: it is built when tigris-codegen is installed.",
-        "install tigris-codegen again, in a checkout run `cmake -S runtime -B build -DTIGRIS_BUILD_HOST=ON` and "
-        f"`cmake --build build`, or name the file in {HOST_LIBRARY_VARIABLE}",
+        "the host library is missing: it is built when tigris-codegen is installed where there is a C compiler.",
+        "install a C compiler (Debian: gcc), then run `pip install --force-reinstall --no-deps --no-cache-dir "
+        "tigris-codegen`; in a checkout run `cmake -S runtime -B build -DTIGRIS_BUILD_HOST=ON` and "
+        f"`cmake --build build`; or name the file in {HOST_LIBRARY_VARIABLE}",
     )

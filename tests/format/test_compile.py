@@ -13,7 +13,22 @@ from tests.format import native
 ALLOWED = {
     *("memcpy", "memmove", "memset", "memcmp"),
     *("expf", "logf", "powf", "roundf", "rintf", "lrintf", "sqrtf", "tanhf", "erff", "floorf", "ceilf", "fabsf"),
-    *("sinf", "cosf", "fmodf", "exp", "log", "sqrt", "round", "floor", "ceil", "tanh", "pow", "rint", "hypotf", "atan2f"),
+    *(
+        "sinf",
+        "cosf",
+        "fmodf",
+        "exp",
+        "log",
+        "sqrt",
+        "round",
+        "floor",
+        "ceil",
+        "tanh",
+        "pow",
+        "rint",
+        "hypotf",
+        "atan2f",
+    ),
     "__stack_chk_fail",
     "_GLOBAL_OFFSET_TABLE_",
 }

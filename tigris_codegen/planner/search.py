@@ -89,6 +89,15 @@ class Search:
                 best = min(best, index, key=lambda i: (self._layout(i).bytes, i))
         return self._schedule(best)
 
+    def frontier(self) -> tuple[Schedule, ...]:
+        """Schedules of ever more records in ever less fast memory, from whole operators to the smallest."""
+        found: list[int] = []
+        for index, candidate in enumerate(self._candidates):
+            least = self._layout(found[-1]).bytes if found else candidate.peak + 1
+            if candidate.peak < least and (not found or self._layout(index).bytes < least):
+                found.append(index)
+        return tuple(self._schedule(index) for index in found)
+
     def roomy(self) -> Schedule:
         """Every work in one step."""
         candidate = self._candidate(self._whole)
