@@ -95,19 +95,40 @@ class Model:
             found = in_two_pools(self.problem, fast, slow, self._effort, self._progress)
             if found is not None:
                 return self._compiled(*found)
+        raise self._does_not_fit(pool, slow)
+
+    def _does_not_fit(self, pool: int, slow: int | None) -> FitError:
+        """By how much, where, what is alive there, and the ways out."""
         need = self.smallest().plan.ram_bytes
-        also = "" if slow is None else f", and a slow pool of {slow} bytes does not help"
-        raise FitError(
-            f"the model needs {need} bytes of RAM, the pool has {pool}: {need - pool} too few{also}",
+        index, held = self._search.bottleneck()
+        names = ", ".join(f"{_short(name)} {size} B" for name, size in held[:4])
+        more = f" and {len(held) - 4} more" if len(held) > 4 else ""
+        at = ""
+        if index >= 0:
+            work = self.problem.works[index]
+            source = "" if work.source is None else f"operator {work.source}, "
+            at = f"; most is alive at {source}{work.kernel.name}: {names}{more}"
+        also = "" if slow is None else f", and {slow} bytes of slow memory do not make up for it"
+        ways = [f"a pool of {need} bytes"]
+        if slow is None:
+            ways.append("a second pool, as in -m 64K+8M")
+        if self.problem.keep_inputs:
+            ways.append("inputs that a run may consume (no --keep-inputs)")
+        return FitError(
+            f"the model needs {need} bytes of RAM, the pool has {pool}: {need - pool} too few{also}{at}",
             need,
             pool,
-            f"the smallest single pool is {need} bytes",
+            "ways out: " + "; ".join(ways),
         )
 
     def _compiled(self, problem: Problem, schedule: Schedule) -> Compiled:
         plan = make_plan(problem, schedule, self.hash)
         verify(plan)
         return Compiled(plan, encode(plan), _memory_map(problem, schedule))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 32 else "..." + name[-29:]
 
 
 def _memory_map(problem: Problem, schedule: Schedule) -> tuple[MapShape, ...]:

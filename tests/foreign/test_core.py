@@ -19,7 +19,6 @@ from tigris_codegen.plan.codec import encode
 from tigris_codegen.plan.layout import Kind, Space
 from tigris_codegen.plan.plan import Operand, Plan, Port, Record
 
-
 STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 COMPILERS = {"gcc": "g++", "clang": "clang++"}
 

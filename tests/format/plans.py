@@ -15,7 +15,7 @@ from tigris_codegen.pipeline import Compiled, Model
 from tigris_codegen.session import Session
 
 #: Few small plans that together have what schedules have: windows and shifts, REPEATs, parts, broadcasts, views,
-#: concatenation, constants as operands, float and mixed kernels.
+#: concatenation, constants as operands, float and mixed kernels, and copies between two pools.
 SMALL = (
     ("chain_residual_s8", "smallest"),
     ("chain_squeeze_and_excite_s8", "smallest"),
@@ -26,6 +26,7 @@ SMALL = (
     ("chain_float_classifier", "roomy"),
     ("concatenation_constant_s8", "roomy"),
     ("mean_height_s8", "smallest"),
+    ("chain_inverted_residual_s8", "400+4096"),
 )
 DIGITS = REPOSITORY / "examples" / "digits" / "digits.tflite"
 
@@ -41,11 +42,11 @@ def model(case: str) -> Model:
 
 @cache
 def compiled(case: str, budget: str) -> Compiled:
-    """At `roomy`, `smallest` or a number of bytes."""
+    """At `roomy`, `smallest`, or in pools of so many bytes, as in `400` or `400+4096`."""
     if budget in ("roomy", "smallest"):
         made: Compiled = getattr(model(case), budget)()
         return made
-    return model(case).within(int(budget))
+    return model(case).within(*map(int, budget.split("+")))
 
 
 @cache

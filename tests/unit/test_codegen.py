@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.firmware import handmade
 from tigris_codegen.boards import Board, load_board
-from tigris_codegen.codegen import TestVector, core_name_for, generate_project, place, read_lock
-from tigris_codegen.codegen.context import check_core_name, float_literal
+from tigris_codegen.codegen import TestVector, core_name_for, generate_core, generate_project, place, read_lock
+from tigris_codegen.codegen import tree as tree_module
+from tigris_codegen.codegen.context import (
+    CORE_STACK_BYTES,
+    HANDLE_BYTES,
+    HANDLE_BYTES_64,
+    check_core_name,
+    float_literal,
+)
 from tigris_codegen.codegen.render import render
 from tigris_codegen.codegen.sources import runtime_files
 from tigris_codegen.codegen.tree import FileSet
@@ -264,6 +274,52 @@ def test_a_failure_while_writing_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     assert tree(project) == before
 
 
+class Crash(BaseException):
+    """The machine stops: nothing is cleaned up, nothing is caught."""
+
+
+def crash_at(step: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The program ends before the given change of the file tree by rename or deletion; the list counts them."""
+    steps: list[str] = []
+    monkeypatch.setattr(tree_module, "shutil", SimpleNamespace(rmtree=lambda *_, **__: None))
+    for owner, name in ((os, "replace"), (Path, "rename"), (Path, "unlink")):
+        real = getattr(owner, name)
+
+        def stop(*arguments: object, real: Callable[..., object] = real, name: str = name, **options: object) -> object:
+            if len(steps) == step:
+                raise Crash
+            steps.append(name)
+            return real(*arguments, **options)
+
+        monkeypatch.setattr(owner, name, stop)
+    return steps
+
+
+def test_a_run_that_was_cut_short_anywhere_needs_no_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh = tree(generate(tmp_path / "fresh", core_name="renamed", board=load_board("mps2-an500")))
+    with monkeypatch.context() as patch:
+        steps = crash_at(-1, patch)
+        generate(generate(tmp_path / "whole"), core_name="renamed", board=load_board("mps2-an500"))
+    assert len(steps) > 5
+    for step in range(1, len(steps)):
+        project = generate(tmp_path / str(step))
+        (project / "app" / "main.c").write_text("mine")
+        with monkeypatch.context() as patch:
+            crash_at(step - 1, patch)
+            with pytest.raises(Crash):
+                generate(project, core_name="renamed", board=load_board("mps2-an500"))
+        edited = next(p for p in (project / "CMakeLists.txt", project / "generated/core/renamed.c") if p.is_file())
+        before = edited.read_bytes()
+        edited.write_bytes(before + b"# mine")
+        with pytest.raises(UsageError, match="were changed"):
+            generate(project)
+        edited.write_bytes(before)
+        generate(project, core_name="renamed", board=load_board("mps2-an500"))
+        after = tree(project)
+        assert after.pop("app/main.c") == b"mine"
+        assert after == {path: data for path, data in fresh.items() if path != "app/main.c"}
+
+
 def test_two_writers_of_one_file_are_an_error() -> None:
     files = FileSet()
     files.add("a.c", b"", "the first")
@@ -282,6 +338,135 @@ def test_a_damaged_or_newer_lock_is_refused(tmp_path: Path) -> None:
         (project / "tigris.lock").write_text(text)
         with pytest.raises(UsageError, match=said):
             generate(project)
+
+
+# Cores: two folders in the user's own, `<name>` and `tigris_runtime`.
+
+CLAMP = encode(handmade.clamp_plan(1e-3))
+KERNEL = "tigris_runtime/src/kernels/{}.c".format
+
+
+def test_a_core_and_its_runtime_are_all_that_is_written(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    core = generate_core(PLAN, tmp_path, core_name="digits", options={"model": "/elsewhere/digits.tflite"})
+    files = tree(tmp_path)
+    assert {path.split("/")[0] for path in files} == {"main.c", "digits", "tigris_runtime"}
+    own = {path.removeprefix("digits/") for path in files if path.startswith("digits/")}
+    assert own == {*core.files, "tigris.lock"}
+    assert {"digits.h", "digits.c", "digits_plan.h", "digits_plan.c", "tigris_core.cmake", "README.md"} == set(
+        core.files
+    )
+    assert {path for path in files if "/kernels/" in path and path.endswith(".c")} == {KERNEL("lookup_s8")}
+    assert (core.path, core.runtime, core.created) == (tmp_path / "digits", tmp_path / "tigris_runtime", True)
+    assert json.loads(files["digits/tigris.lock"])["options"] == {"model": "digits.tflite"}
+    assert not any(str(tmp_path).encode() in data for data in files.values())
+
+
+def test_cores_of_one_folder_share_a_runtime_with_the_kernels_of_all(tmp_path: Path) -> None:
+    generate_core(PLAN, tmp_path, core_name="digits")
+    generate_core(CLAMP, tmp_path, core_name="clamp")
+    both = tree(tmp_path)
+    assert {KERNEL("lookup_s8"), KERNEL("clamp_f32")} <= both.keys()
+    assert b"src/kernels/lookup_s8.c" in both["tigris_runtime/tigris_runtime.cmake"]
+    reversed_order = tmp_path / "other"
+    generate_core(CLAMP, reversed_order, core_name="clamp")
+    generate_core(PLAN, reversed_order, core_name="digits")
+    assert tree(reversed_order) == both
+    # A core whose folder was deleted is forgotten; one that needs other kernels now gives its old ones back.
+    shutil.rmtree(tmp_path / "digits")
+    assert not generate_core(CLAMP, tmp_path, core_name="clamp").created
+    assert KERNEL("lookup_s8") not in tree(tmp_path)
+    generate_core(PLAN, tmp_path, core_name="clamp")
+    assert KERNEL("clamp_f32") not in tree(tmp_path)
+
+
+def test_a_core_may_leave_the_runtime_out(tmp_path: Path) -> None:
+    core = generate_core(PLAN, tmp_path, core_name="digits", runtime="none")
+    assert core.runtime is None
+    assert [p.name for p in tmp_path.iterdir()] == ["digits"]
+    assert "find_package(tigris_runtime" in (core.path / "tigris_core.cmake").read_text()
+    # Its kernels are not wanted in the copy that another core brings.
+    generate_core(CLAMP, tmp_path, core_name="clamp")
+    assert KERNEL("lookup_s8") not in tree(tmp_path)
+
+
+def test_a_core_generated_again_is_the_same_and_not_even_touched(tmp_path: Path) -> None:
+    generate_core(PLAN, tmp_path, core_name="digits")
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.rglob("*.*")}
+    generate_core(PLAN, tmp_path, core_name="digits")
+    assert before == {
+        path: (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_ino) for path in tmp_path.rglob("*.*")
+    }
+
+
+@pytest.mark.parametrize("path", ["digits/digits.c", "digits/mine.c", KERNEL("lookup_s8"), "tigris_runtime/mine.h"])
+def test_an_edited_file_of_a_core_is_named_and_needs_force(tmp_path: Path, path: str) -> None:
+    generate_core(PLAN, tmp_path, core_name="digits")
+    fresh = tree(tmp_path)
+    (tmp_path / path).write_text("edited")
+    edited = tree(tmp_path)
+    with pytest.raises(UsageError, match=re.escape(path.split("/", 1)[1])) as error:
+        generate_core(PLAN, tmp_path, core_name="digits")
+    assert "--force" in str(error.value.hint)
+    assert tree(tmp_path) == edited
+    generate_core(PLAN, tmp_path, core_name="digits", force=True)
+    assert tree(tmp_path) == fresh
+
+
+@pytest.mark.parametrize("folder", ["digits", "tigris_runtime"])
+def test_a_strangers_folder_of_the_same_name_is_left_alone(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match=rf"{folder} is not a \w+.* made by tigris codegen: it has no tigris\.lock"):
+        generate_core(PLAN, tmp_path, core_name="digits", force=True)
+    assert tree(tmp_path) == {f"{folder}/notes.txt": b"mine"}
+
+
+def test_a_core_is_no_project_and_a_project_no_core(tmp_path: Path) -> None:
+    core = generate_core(PLAN, tmp_path, core_name="digits")
+    with pytest.raises(UsageError, match=r"its tigris\.lock says that it is a core"):
+        generate(core.path)
+    with pytest.raises(UsageError, match="not a project made by tigris codegen"):
+        read_lock(core.path)
+    generate(tmp_path / "kws")
+    with pytest.raises(UsageError, match="says that it is a project"):
+        generate_core(PLAN, tmp_path, core_name="kws")
+    generate_core(PLAN, tmp_path, core_name="clamp")
+
+
+def test_a_core_cut_short_anywhere_needs_no_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(out: Path) -> None:
+        generate_core(PLAN, out, core_name="digits")
+
+    def change(out: Path) -> None:
+        generate_core(CLAMP, out, core_name="digits")
+
+    change(tmp_path / "fresh")
+    fresh = tree(tmp_path / "fresh")
+    make(tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        steps = crash_at(-1, patch)
+        change(tmp_path / "whole")
+    assert len(steps) == 4
+    for step in range(len(steps)):
+        out = tmp_path / str(step)
+        make(out)
+        with monkeypatch.context() as patch:
+            crash_at(step, patch)
+            with pytest.raises(Crash):
+                change(out)
+        change(out)
+        assert {path: data for path, data in tree(out).items() if not path.startswith(".")} == fresh
+
+
+def test_the_header_of_a_core_states_its_handles_and_its_stack(tmp_path: Path) -> None:
+    core = generate_core(PLAN, tmp_path, core_name="digits")
+    header = (core.path / "digits.h").read_text()
+    readme = (core.path / "README.md").read_text()
+    assert f"| handles (`DIGITS_HANDLE_BYTES`, with 32-bit pointers) | {HANDLE_BYTES} |" in readme
+    assert f"| **RAM of the model** (`DIGITS_RAM_BYTES`) | **{handmade.lookup_plan().ram_bytes}** |" in readme
+    assert [int(n) for n in re.findall(r"_HANDLE_BYTES (\d+)u", header)] == [HANDLE_BYTES_64, HANDLE_BYTES]
+    assert f"#define DIGITS_STACK_BYTES {CORE_STACK_BYTES}u" in header
 
 
 # Templates.

@@ -49,7 +49,7 @@ class Bits(_Table):
 class Transmit(_Table):
     """How a UART sends, for an emulator.
 
-    A write to `address` sends the byte that is written or, with `dma`, `count` bytes at `pointer`, and sets `done` to 1.
+    A write to `address` sends what is written or, with `dma`, the `count` bytes at `pointer`; then `done` reads 1.
     """
 
     class Dma(_Table):

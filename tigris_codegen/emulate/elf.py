@@ -9,6 +9,7 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from tigris_codegen.errors import TigrisError
 
@@ -67,7 +68,7 @@ def _read(elf: ELFFile) -> Image:
     names: list[tuple[int, str]] = []
     source = ""
     table = elf.get_section_by_name(".symtab")
-    for symbol in table.iter_symbols() if table is not None else ():
+    for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
         kind, place = symbol["st_info"]["type"], symbol["st_info"]["bind"]
         address = symbol["st_value"] & ~1 if kind == "STT_FUNC" else symbol["st_value"]
         if kind == "STT_FILE":

@@ -2,8 +2,9 @@
 
 An inference may read code, constants and its own memory, and write its own memory: the arenas and variables of its core
 and the stack below its caller. Everything else in the address space is hooked, by address, inside Unicorn, so that
-Python hears of an access only when it strays. Instructions are counted by Unicorn, too: it runs slices of a fixed length,
-and the last, broken one again from a copy of the inference's memory in ever shorter slices.
+Python hears of an access only when it strays. Instructions are counted inside Unicorn, too: it runs slices of a known
+length, and the last, broken slice again, from a copy of the inference's memory, in shorter ones. An instruction whose
+condition fails is not counted (QEMU counts it).
 """
 
 from __future__ import annotations
@@ -13,19 +14,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from unicorn import Uc, UcError
+import unicorn as _unicorn
 from unicorn.arm_const import (
     UC_ARM_REG_LR,
     UC_ARM_REG_PC,
     UC_ARM_REG_R0,
-    UC_ARM_REG_R1,
     UC_ARM_REG_SP,
     UC_CPU_ARM_CORTEX_M4,
     UC_CPU_ARM_CORTEX_M7,
 )
 from unicorn.unicorn_const import (
     UC_ARCH_ARM,
+    UC_HOOK_CODE,
     UC_HOOK_INTR,
     UC_HOOK_MEM_READ,
     UC_HOOK_MEM_READ_UNMAPPED,
@@ -41,13 +43,18 @@ from tigris_codegen.emulate.elf import Image, Range, read_image
 from tigris_codegen.emulate.report import Report, Stray, Watch, parse_report
 from tigris_codegen.errors import TigrisError, UsageError
 
+#: The package says its types for Python 2 only.
+_Uc: Any = _unicorn.Uc  # type: ignore[attr-defined]
+_UcError: type[Exception] = _unicorn.UcError  # type: ignore[attr-defined]
 _CORES = {"cortex-m4": UC_CPU_ARM_CORTEX_M4, "cortex-m7": UC_CPU_ARM_CORTEX_M7}
 _PAGE = 0x1000
 _ADDRESSES = 1 << 32
 #: Where the architecture puts registers: peripherals and the core's own.
 _REGISTERS = (Range(0x40000000, 0x60000000), Range(0xE0000000, 0xE0100000))
-#: Instructions per slice, the last one 1.
-_SLICES = (1 << 20, 1 << 13, 1 << 6, 1)
+#: Instructions per slice. What is left after the shortest is counted one by one.
+_SLICES = (1 << 20, 1 << 12)
+#: An IT instruction, and the most bytes of it and those that it makes conditional.
+_IT, _LONGEST_IT_BLOCK = 0xBF00, 18
 #: The longest access: one that begins before a range may reach into it.
 _LONGEST_ACCESS = 8
 _MOST_STRAYS = 16
@@ -95,7 +102,7 @@ def _run_watched(machine: _Machine, core: str) -> int:
     while machine.run_to(begin):
         own = (*variables, Range(stack_limit, machine.stack_pointer()))
         with_constants = Access(read=(*own, *image.constants), write=own)
-        machine.pass_time(machine.run_inference(inferences, machine.return_address(), with_constants))
+        machine.run_inference(inferences, machine.return_address(), with_constants)
         inferences += 1
     return inferences
 
@@ -112,7 +119,7 @@ class _Machine:
         self._ended = False
         self._fault = ""
         self._inference = 0
-        self._uc = uc = Uc(UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS)
+        self._uc = uc = _Uc(UC_ARCH_ARM, UC_MODE_THUMB | UC_MODE_MCLASS)
         uc.ctl_set_cpu_model(_CORES[board.soc.core])
         for region in board.memory:
             uc.mem_map(region.base, -(-region.size // _PAGE) * _PAGE)
@@ -145,36 +152,41 @@ class _Machine:
 
     def run_to(self, address: int) -> bool:
         """Runs until the instruction at `address` is next, or, which is False, the program ends."""
-        self._uc.ctl_flush_tb()  # translated code does not look for a new address, nor for new hooks
-        while not self._ended:
-            self._slice(address, _SLICES[0])
-            if self._pc == address:
-                return True
-        return False
+        self._uc.ctl_flush_tb()  # what was translated before does not look for a new end
+        self._run(address)
+        return not self._ended
 
-    def run_inference(self, number: int, end: int, allowed: Access) -> int:
-        """Runs until the instruction at `end` is next, watching every access; how many instructions that took."""
+    def run_inference(self, number: int, end: int, allowed: Access) -> None:
+        """Runs until the instruction at `end` is next, watching every access.
+
+        While the firmware measures time, instructions are counted, and SysTick sees a tick for each.
+        """
         self._inference = number
         hooks = [
             self._uc.hook_add(hook, self._on_stray, user_data=ranges, begin=hole.start, end=hole.end - 1)
             for hook, ranges in ((UC_HOOK_MEM_READ, _merged(allowed.read)), (UC_HOOK_MEM_WRITE, _merged(allowed.write)))
             for hole in _holes(ranges)
         ]
-        self._uc.ctl_flush_tb()
-        count = self._count(end, allowed.write)
+        self._uc.ctl_flush_tb()  # what was translated before does not look for new hooks
+        timed = bool(self._read_register(_SYSTICK_CONTROL) & 1)
+        if timed:
+            ticks = self._count(end, allowed.write)
+        else:
+            self._run(end)
         for handle in hooks:
             self._uc.hook_del(handle)
-        return count
+        if self._ended:
+            raise TigrisError(f"the firmware ended inside an inference, at {self._where()}.")
+        if timed:
+            self._pass_time(ticks)
 
-    def pass_time(self, instructions: int) -> None:
-        """Lets SysTick, where it runs, see that many ticks: its interrupts are taken now, its value is what remains."""
-        if not self._read_register(_SYSTICK_CONTROL) & 1:
-            return
+    def _pass_time(self, ticks: int) -> None:
+        """SysTick's interrupts are taken now, its value is what remains."""
         table = self._read_register(_VECTOR_TABLE)
         handler = self._read_register(table + 4 * _SYSTICK_VECTOR)
-        for _ in range(instructions >> _SYSTICK_BITS):
+        for _ in range(ticks >> _SYSTICK_BITS):
             self._call(handler)
-        self._write_register(_SYSTICK_VALUE, -instructions & ((1 << _SYSTICK_BITS) - 1))
+        self._write_register(_SYSTICK_VALUE, -ticks & ((1 << _SYSTICK_BITS) - 1))
 
     def _call(self, function: int) -> None:
         """Calls a function between two instructions."""
@@ -185,39 +197,70 @@ class _Machine:
         self._uc.context_restore(before)
 
     def _count(self, end: int, memory: Sequence[Range]) -> int:
+        """Runs until the instruction at `end` is next; how many instructions that took."""
         count = 0
         for length in _SLICES:
-            while True:
-                before = self._uc.context_save(), self._pc, [self._uc.mem_read(r.start, r.end - r.start) for r in memory]
-                self._slice(end, length)
-                if self._ended:
-                    raise TigrisError(f"the firmware ended inside an inference, at {self._where()}.")
-                if self._pc == end:
-                    break
-                count += length
-            if length > 1:
-                context, self._pc, contents = before
-                self._uc.context_restore(context)
-                for r, data in zip(memory, contents, strict=True):
-                    self._uc.mem_write(r.start, bytes(data))
-        return count + 1
+            while ran := self._whole_slice(end, length, memory):
+                count += ran
+        rest: list[int] = []
+        hook = self._uc.hook_add(UC_HOOK_CODE, lambda uc, address, size, data: rest.append(address))
+        self._run(end)
+        self._uc.hook_del(hook)
+        return count + len(rest)
 
-    def _slice(self, end: int, instructions: int) -> None:
-        """Runs that many instructions, fewer where `end` or the end of the program comes first."""
-        if time.monotonic() > self.deadline:
-            raise TigrisError(f"the firmware did not end in time under Unicorn; it printed:\n{self.log()[-2000:]}")
+    def _whole_slice(self, end: int, length: int, memory: Sequence[Range]) -> int:
+        """Runs that many instructions, or some fewer; how many. 0, and nothing is done, where `end` comes before.
+
+        Unicorn may run one more than it says, uncounted, where it ought to stop inside an IT block: after such a place
+        the slice is run again, shorter.
+        """
+        context, pc = self._uc.context_save(), self._pc
+        contents = [(r.start, bytes(self._uc.mem_read(r.start, r.end - r.start))) for r in memory]
+        for ran in range(length, 0, -1):
+            self._run(end, ran)
+            if self._pc != end and not self._ended and not self._in_or_after_it_block():
+                return ran
+            at_end = self._pc == end or self._ended
+            self._ended = False
+            self._pc = pc
+            self._uc.context_restore(context)
+            for start, data in contents:
+                self._uc.mem_write(start, data)
+            if at_end:
+                break
+        return 0
+
+    def _in_or_after_it_block(self) -> bool:
+        """Whether what is before the next instruction may be an IT block."""
+        code = bytes(self._uc.mem_read(self._pc - _LONGEST_IT_BLOCK, _LONGEST_IT_BLOCK))
+        for start in range(0, _LONGEST_IT_BLOCK, 2):
+            half = int.from_bytes(code[start : start + 2], "little")
+            if half & 0xFF00 == _IT and half & 0xF:
+                conditional = 4 - ((half & -half).bit_length() - 1)
+                at = start + 2
+                for _ in range(conditional):
+                    at += _instruction_bytes(code, at)
+                if at >= _LONGEST_IT_BLOCK:
+                    return True
+        return False
+
+    def _run(self, end: int, instructions: int = 0) -> None:
+        """Runs until the instruction at `end` is next, the program ends, or so many instructions are done; 0 = all."""
+        left = max(self.deadline - time.monotonic(), 1e-3)
         try:
-            self._uc.emu_start(self._pc | 1, end, count=instructions)
-        except UcError as error:
+            self._uc.emu_start(self._pc | 1, end, timeout=int(left * 1e6), count=instructions)
+        except _UcError as error:
             self._fault = self._fault or str(error)
         self._pc = int(self._uc.reg_read(UC_ARM_REG_PC)) & ~1
         if self._fault:
             raise TigrisError(f"the firmware failed under Unicorn at {self._where()}: {self._fault}.")
+        if time.monotonic() > self.deadline:
+            raise TigrisError(f"the firmware did not end in time under Unicorn; it printed:\n{self.log()[-2000:]}")
 
     def _where(self) -> str:
         return f"0x{self._pc:08x} ({self.image.name_of(self._pc)})"
 
-    def _on_unmapped(self, uc: Uc, kind: int, address: int, size: int, value: int, data: object) -> bool:
+    def _on_unmapped(self, uc: Any, kind: int, address: int, size: int, value: int, data: object) -> bool:
         if any(r.start <= address < r.end for r in _REGISTERS):
             uc.mem_map(address // _PAGE * _PAGE, _PAGE)
             return True
@@ -225,7 +268,7 @@ class _Machine:
         self._fault = f"it {verb} 0x{address:08x}, where {self.board.name} has nothing"
         return False
 
-    def _on_exception(self, uc: Uc, number: int, data: object) -> None:
+    def _on_exception(self, uc: Any, number: int, data: object) -> None:
         operation = uc.reg_read(UC_ARM_REG_R0)
         if number == _BREAKPOINT and operation in (_EXIT, _EXIT_EXTENDED):
             self._ended = True
@@ -233,7 +276,7 @@ class _Machine:
             self._fault = f"exception {number}"
         uc.emu_stop()
 
-    def _on_transmit(self, uc: Uc, kind: int, address: int, size: int, value: int, data: object) -> None:
+    def _on_transmit(self, uc: Any, kind: int, address: int, size: int, value: int, data: object) -> None:
         dma = self._transmit.dma
         if dma is None:
             self._printed.append(value & 0xFF)
@@ -241,7 +284,7 @@ class _Machine:
         self._printed += uc.mem_read(self._read_register(dma.pointer), self._read_register(dma.count))
         self._write_register(dma.done, 1)
 
-    def _on_stray(self, uc: Uc, kind: int, address: int, size: int, value: int, allowed: Sequence[Range]) -> None:
+    def _on_stray(self, uc: Any, kind: int, address: int, size: int, value: int, allowed: Sequence[Range]) -> None:
         if _covered(address, address + size, allowed) or len(self.strays) >= _MOST_STRAYS:
             return
         pc = int(uc.reg_read(UC_ARM_REG_PC)) & ~1
@@ -254,18 +297,22 @@ class _Machine:
             pc,
             self.image.name_of(pc),
         )
-        if stray not in self.strays:  # a slice may run twice
-            self.strays.append(stray)
+        self.strays.append(stray)
 
     def _write_register(self, address: int, value: int) -> None:
         try:
             self._uc.mem_write(address, struct.pack("<I", value))
-        except UcError:
+        except _UcError:
             self._uc.mem_map(address // _PAGE * _PAGE, _PAGE)
             self._uc.mem_write(address, struct.pack("<I", value))
 
     def _read_register(self, address: int) -> int:
         return int(struct.unpack("<I", self._uc.mem_read(address, 4))[0])
+
+
+def _instruction_bytes(code: bytes, at: int) -> int:
+    """Length of a Thumb instruction: 4 bytes where its first five bits are 0b11101 or more."""
+    return 4 if at + 1 < len(code) and code[at + 1] >> 3 >= 0b11101 else 2
 
 
 def _merged(ranges: Sequence[Range]) -> list[Range]:

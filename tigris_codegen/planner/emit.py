@@ -92,10 +92,7 @@ def make_plan(problem: Problem, schedule: Schedule, model_hash: bytes) -> Plan:
     operators = tuple(_operator(problem.works[index], index, tables) for index in run)
     targets = {index: place for place, index in enumerate(run)}
     records = fold_repeats(_records(problem, schedule, tables, targets))
-    inputs, outputs = (
-        tuple(_port(problem.graph.tensors[t], tables.stored(problem.base[t])) for t in numbers)
-        for numbers in (problem.graph.inputs, problem.graph.outputs)
-    )
+    inputs, outputs = (_ports(problem, numbers, tables) for numbers in (problem.graph.inputs, problem.graph.outputs))
     return Plan(
         backend=Backend.REFERENCE,
         model_hash=model_hash,
@@ -135,6 +132,19 @@ def _params(work: Work, constants: _Constants) -> dict[str, Value]:
         else:
             found[name] = value
     return found
+
+
+def _ports(problem: Problem, tensors: tuple[int, ...], tables: _Tables) -> tuple[Port, ...]:
+    """Inputs or outputs; a tensor that is listed twice gets a name of its own each time, because names are keys."""
+    found: dict[str, Port] = {}
+    for t in tensors:
+        port = _port(problem.graph.tensors[t], tables.stored(problem.base[t]))
+        name, copies = port.name, 1
+        while name in found:
+            copies += 1
+            name = f"{port.name}#{copies}"
+        found[name] = replace(port, name=name)
+    return tuple(found.values())
 
 
 def _port(tensor: Tensor, operand: int) -> Port:

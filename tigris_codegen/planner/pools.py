@@ -14,7 +14,8 @@ def in_two_pools(
     """The problem with as few tensors spilled as were found to be needed, and its schedule; None where none fits.
 
     Tensors that wait at the tightest section are spilled one after the other, the largest first, until the fast pool
-    suffices (when none waits, the largest that the section works on); then each is taken back if it turns out not to have been needed.
+    suffices (when none waits, the largest that the section works on); then each that turns out not to have been needed
+    is taken back.
     """
     spilled: tuple[int, ...] = ()
     while (found := _fits(problem, spilled, fast, slow, effort, progress)) is None:

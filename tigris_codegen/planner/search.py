@@ -111,6 +111,24 @@ class Search:
         """The least fast bytes alive at once of any cut tried: no layout takes less."""
         return min(self._peak(cut) for cut in self._tight_cuts(1))
 
+    def bottleneck(self) -> tuple[int, tuple[tuple[str, int], ...]]:
+        """The work at which the smallest schedule has most alive, and what is alive there: names and bytes."""
+        schedule = self.smallest()
+        blocks = schedule.fast.blocks.values()
+        alive = [0] * max(len(schedule.steps), 1)
+        for block in blocks:
+            for i, size in enumerate(block.high - block.low):
+                alive[block.first + i] += int(size)
+        tick = max(range(len(alive)), key=lambda t: alive[t])
+        held = []
+        for block in blocks:
+            if block.first <= tick <= block.last:
+                size = int(block.high[tick - block.first] - block.low[tick - block.first])
+                kind, number = block.key
+                held.append((self.problem.stored[number].name if kind == "tensor" else kind, size))
+        work = schedule.steps[tick].work if schedule.steps else -1
+        return work, tuple(sorted((h for h in held if h[1]), key=lambda h: (-h[1], h[0])))
+
     def tightest(self) -> Section:
         """The section that needs most in the cut that needs least."""
         cut = min(self._tight_cuts(1), key=lambda cut: self._peak(cut))
