@@ -16,9 +16,9 @@ from tigris_codegen.plan.layout import EXECUTOR, Space
 from tigris_codegen.plan.plan import Plan
 from tigris_codegen.plan.verify import verify
 from tigris_codegen.planner.emit import make_plan
-from tigris_codegen.planner.pools import in_two_pools
+from tigris_codegen.planner.pools import Pools
 from tigris_codegen.planner.problem import Problem, make_problem
-from tigris_codegen.planner.search import EFFORT, Progress, Schedule, Search
+from tigris_codegen.planner.search import EFFORT, Progress, Schedule
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Model:
         self.graph: Graph = optimize(read_model(data, name))
         base = {t: base_tensor(self.graph, t) for t in range(len(self.graph.tensors))}
         self.problem = make_problem(self.graph, lower_graph(self.graph), base, keep_inputs=keep_inputs)
-        self._effort, self._progress = effort, progress
-        self._search = Search(self.problem, effort, progress)
+        self._pools = Pools(self.problem, effort, progress)
+        self._search = self._pools.single
 
     def roomy(self) -> Compiled:
         """Every operator in one step, memory shared as well as that allows."""
@@ -88,13 +88,13 @@ class Model:
         The slow pool is used only where the fast one does not suffice. FitError where no plan was found.
         """
         fast = pool - EXECUTOR.size
-        schedule = self._search.within(fast)
-        if schedule is not None:
-            return self._compiled(self.problem, schedule)
         if slow is not None:
-            found = in_two_pools(self.problem, fast, slow, self._effort, self._progress)
-            if found is not None:
-                return self._compiled(*found)
+            found = self._pools.within(fast, slow)
+        else:
+            schedule = self._search.within(fast)
+            found = None if schedule is None else (self.problem, schedule)
+        if found is not None:
+            return self._compiled(*found)
         raise self._does_not_fit(pool, slow)
 
     def _does_not_fit(self, pool: int, slow: int | None) -> FitError:

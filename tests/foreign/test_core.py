@@ -199,3 +199,14 @@ def test_no_kernel_takes_more_stack_than_a_core_states(tmp_path: Path, optimize:
     for kernel in kernels:
         own = sum(size for name, size in frames(tmp_path, kernel.stem).items() if not name.endswith("_check"))
         assert core + executor + own + 128 <= CORE_STACK_BYTES, kernel.stem
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m0", "cortex-m3", "cortex-m33"])
+def test_a_core_needs_no_library_for_its_busy_flag(tmp_path: Path, models: Models, cpu: str) -> None:
+    need("arm-none-eabi-gcc", "arm-none-eabi-nm")
+    generate_core(models.digits.plan_bytes, tmp_path, core_name="digits")
+    flags = ["-std=c99", "-O2", *STRICT, f"-mcpu={cpu}", "-mthumb"]
+    run("arm-none-eabi-gcc", "-c", *flags, *includes(tmp_path, "digits"), tmp_path / "digits/digits.c", cwd=tmp_path)
+    undefined = run("arm-none-eabi-nm", "-u", tmp_path / "digits.o").split()
+    names = {name for name in undefined if name != "U" and not name.startswith(("tigris_", "digits_", "__aeabi_"))}
+    assert names <= {"roundf", "memcpy", "memset"}

@@ -32,6 +32,15 @@ WHOLE = {
         "generated/platform/linker.ld",
         "generated/platform/startup.c",
     ),
+    "posix": (
+        "CMakeLists.txt",
+        "README.md",
+        "app/main.c",
+        "generated/core/digits.c",
+        "generated/core/digits.h",
+        "generated/platform/arenas.ld",
+        "generated/platform/platform.c",
+    ),
 }
 PROJECTS = [(board, framework) for board in list_boards() for framework in board.frameworks]
 

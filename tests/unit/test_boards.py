@@ -8,8 +8,22 @@ from pathlib import Path
 import pytest
 
 from tigris_codegen import resources
-from tigris_codegen.boards import list_boards, load_board
+from tigris_codegen.boards import Board, list_boards, load_board
+from tigris_codegen.emulate import EMULATORS, choose_emulator, emulators_of
 from tigris_codegen.errors import MissingError, UsageError
+
+
+#: A board of one's own; docs/ADDING_A_BOARD.md shows it.
+OWN = """\
+name = "mine"
+title = "My own board"
+soc = "stm32h743xi"
+
+[console]
+uart = "usart3"
+baud = 115200
+tx = { port = "d", pin = 8, function = 7 }
+"""
 
 
 @pytest.fixture
@@ -30,12 +44,14 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def test_every_shipped_board_loads_and_is_listed() -> None:
     boards = list_boards()
-    assert {"mps2-an386", "mps2-an500"} <= {b.name for b in boards}
+    shipped = {"mps2-an386", "mps2-an500", "nucleo-h7", "nucleo-f446re", "nrf52840dk", "posix"}
+    assert shipped <= {b.name for b in boards}
     assert [b.name for b in boards] == sorted(p.stem for p in resources.boards_dir().glob("*.toml"))
 
 
 def test_a_board_is_its_file_with_its_soc() -> None:
     board = load_board("mps2-an500")
+    assert board.console_uart is not None
     assert (board.soc.core, board.soc.fpu, board.console_uart.base) == ("cortex-m7", "dp", 0x40004000)
     assert board.region("psram").end == 0x61000000
     assert board.framework_name(None) == "baremetal"
@@ -76,7 +92,10 @@ def test_a_board_name_is_no_path(tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         ("clock_hz = 25_000_000", "clock_mhz = 25", r"mine\.toml: clock_mhz: unknown key"),
-        ("clock_hz = 25_000_000", "", r"mine\.toml: clock_hz: missing"),
+        ("clock_hz = 25_000_000", "", r"mine\.toml: clock_hz: missing, here and in the SoC cmsdk-cm4"),
+        ("clock_hz = 25_000_000", "clock_hz = 25_000_000\nicache = true", r"mine\.toml: icache: cmsdk-cm4 has none"),
+        ("baud = 115200", 'baud = 115200\ntx = { port = "a", pin = 2 }', r"console\.tx\.port: cmsdk-cm4 has no port a"),
+        ("baud = 115200", 'baud = 115200\ntx = { port = "a", pin = 32 }', r"console\.tx\.pin: input should be less"),
         ("clock_hz = 25_000_000", 'clock_hz = "25"', r"mine\.toml: clock_hz: input should be a valid integer"),
         ('kind = "ram"', 'kind = "rom"', r"mine\.toml: memory\.1\.kind: input should be 'flash' or 'ram'"),
         ("size = 0x00400000", "size = 0x00400000\nspeed = 1", r"mine\.toml: memory\.0\.speed: unknown key"),
@@ -90,6 +109,7 @@ def test_a_board_name_is_no_path(tmp_path: Path) -> None:
         ("ram = 1024 }", "ram = 0x400000 }", r"frameworks\.baremetal\.takes: more than"),
         ("ram = 1024 }", "sram = 1024 }", r"frameworks\.baremetal\.takes: no memory region sram"),
         ("[frameworks.baremetal]", "[frameworks.barmetal]", r"mine\.toml: frameworks\.barmetal"),
+        ("[frameworks.baremetal]", "[frameworks.posix]", r"frameworks\.posix: not for the core cortex-m4"),
         ('name = "mine"', 'name = "yours"', r"name: yours is not the name of the file"),
         ("[console]", "[console", r"mine\.toml: not TOML"),
     ],
@@ -105,7 +125,7 @@ def test_all_that_is_wrong_is_said_at_once(folder: Path) -> None:
     edit(folder / "mine.toml", "baud = 115200", "speed = 115200")
     with pytest.raises(UsageError) as error:
         load_board("mine", [folder])
-    for said in ("clock: unknown key", "clock_hz: missing", "console.speed: unknown key", "console.baud: missing"):
+    for said in ("clock: unknown key", "console.speed: unknown key", "console.baud: missing"):
         assert said in str(error.value)
 
 
@@ -113,6 +133,106 @@ def test_a_wrong_soc_file_is_refused_by_its_own_name(folder: Path) -> None:
     edit(folder / "soc" / "cmsdk-cm4.toml", 'fpu = "sp"', 'fpu = "single"')
     with pytest.raises(UsageError, match=r"soc/cmsdk-cm4\.toml: fpu"):
         load_board("mine", [folder])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("interrupts = 97", "", r"mine\.toml: interrupts: missing in the SoC stm32f446xe"),
+        ("address = 0x40023840", "address = 0x40023841", r"uarts\.usart2\.enable\.address: input should be a multiple"),
+        ("bits = 0x00020000", "bits = 0", r"uarts\.usart2\.enable\.bits: input should be greater than 0"),
+        ("transmit = { address = 0x40004404 }", "", r"uarts\.usart2\.transmit: missing"),
+        ("address = 0x40004404 }", "address = 0x40004404, dma = { done = 4 } }", r"transmit\.dma\.pointer: missing"),
+        ('driver = "stm32_v1"', 'driver = "stm32"', r"uarts\.usart2\.driver: input should be 'cmsdk'"),
+        ("value = 0x000000C0", "value = 0x1000000C0", r"emulators\.unicorn\.stubs\.0\.value: input should be less"),
+        ("value = 0x000000C0", "data = 1, value = 0xC0", r"emulators\.unicorn\.stubs\.0\.data: unknown key"),
+        ("[emulators.unicorn]", "[emulators.unicron]", r"emulators\.unicron: unknown key"),
+        ("base = 0x20000000", "base = 0x08000000", r"mine\.toml: memory: flash and sram overlap"),
+    ],
+)
+def test_a_wrong_soc_file_is_refused_by_key(tmp_path: Path, old: str, new: str, said: str) -> None:
+    (tmp_path / "soc").mkdir()
+    shutil.copy(resources.boards_dir() / "soc" / "stm32f446xe.toml", tmp_path / "soc")
+    edit(tmp_path / "soc" / "stm32f446xe.toml", old, new)
+    (tmp_path / "mine.toml").write_text(OWN.replace("stm32h743xi", "stm32f446xe").replace("usart3", "usart2"))
+    edit(tmp_path / "mine.toml", 'port = "d"', 'port = "a"')
+    with pytest.raises(UsageError, match=said):
+        load_board("mine", [tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[console]", "[consol]", r"mine\.toml: consol: unknown key"),
+        (
+            '[console]\nuart = "usart3"\nbaud = 115200\ntx = { port = "d", pin = 8, function = 7 }\n',
+            "",
+            r"console: missing",
+        ),
+        ('tx = { port = "d", pin = 8, function = 7 }\n', "", r"console\.tx: missing, usart3 has no pin of its own"),
+        ("function = 7", "function = 16", r"console\.tx\.function: input should be less than or equal to 15"),
+    ],
+)
+def test_what_a_short_board_file_must_say(tmp_path: Path, old: str, new: str, said: str) -> None:
+    (tmp_path / "mine.toml").write_text(OWN)
+    edit(tmp_path / "mine.toml", old, new)
+    with pytest.raises(UsageError, match=said):
+        load_board("mine", [tmp_path])
+
+
+def test_a_board_of_ones_own_in_ten_lines_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(OWN)
+    assert len(OWN.splitlines()) <= 10
+    board = load_board(str(path))
+    model = load_board("nucleo-h7")
+    assert (board.name, board.title) == ("mine", "My own board")
+    assert (board.soc, board.memory, board.frameworks) == (model.soc, model.memory, model.frameworks)
+    assert (board.clock_hz, board.emulators) == (model.clock_hz, model.emulators)
+    assert board.files == {
+        "mine.toml": OWN.encode(),
+        "soc/stm32h743xi.toml": (resources.boards_dir() / "soc" / "stm32h743xi.toml").read_bytes(),
+    }
+    with pytest.raises(MissingError, match=r"no board file .*absent\.toml"):
+        load_board(str(tmp_path / "absent.toml"))
+
+
+def test_what_a_board_says_goes_before_what_its_soc_says(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("clock_hz = 8_000_000\ndcache = false\n" + OWN)
+    board = load_board("mine", [tmp_path])
+    assert (board.clock_hz, board.icache, board.dcache) == (8_000_000, True, False)
+
+
+def test_the_document_shows_the_board_that_is_tested() -> None:
+    text = (resources.CHECKOUT / "docs" / "ADDING_A_BOARD.md").read_text()
+    assert OWN in text
+
+
+def test_arenas_go_to_the_fastest_memory_and_never_to_the_null_pointer() -> None:
+    board = load_board("nucleo-h7")
+    assert list(board.arena_regions("baremetal")) == ["dtcm", "axi_sram", "sram123", "sram4"]
+    assert board.arena_regions("baremetal")["dtcm"] == 128 * 1024 - 4096 - 1024
+    assert (board.soc.fpu, board.compile_fpu) == ("dp", "sp")
+
+
+@pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)
+def test_every_shipped_board_has_an_emulator_and_says_where_its_facts_are_from(board: Board) -> None:
+    assert emulators_of(board)
+    assert board.soc.sources
+    assert board.sources or board.soc.core == "host"
+
+
+@pytest.mark.parametrize(
+    ("board", "first"),
+    [("mps2-an386", "qemu"), ("nucleo-h7", "unicorn"), ("nrf52840dk", "unicorn"), ("posix", "native")],
+)
+def test_the_default_emulator(board: str, first: str) -> None:
+    known = load_board(board)
+    assert emulators_of(known)[0] == first
+    assert choose_emulator(known, None) is EMULATORS[first]
+    with pytest.raises(UsageError, match="renode cannot be the board") as error:
+        choose_emulator(known, "renode")
+    assert first in str(error.value.hint)
 
 
 def test_an_unknown_soc_lists_near_names(folder: Path) -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import metadata
 from typing import NoReturn
 
 import click
@@ -22,9 +23,20 @@ from tigris_codegen.errors import TigrisError, UsageError
 NAME = "tigris"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="tigris-codegen", message="tigris %(version)s")
-def cli() -> None:
+def _version() -> str:
+    try:
+        return metadata.version("tigris-codegen")
+    except metadata.PackageNotFoundError:
+        return "of a checkout that is not installed"
+
+
+@click.group(
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(version=_version(), prog_name=NAME, message="%(prog)s %(version)s")
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Compiles a .tflite model for a microcontroller board into a firmware project.
 
     \b
@@ -37,6 +49,8 @@ def cli() -> None:
     Exit codes: 0 done, 1 model or plan refused, 2 usage, 3 does not fit,
                 4 a tool or board is missing, 5 verify found a difference
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 for command in (analyze, compile_command, inspect, run, codegen, verify, boards, doctor, completion):

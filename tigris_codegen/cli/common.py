@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -68,14 +69,18 @@ def error_lines(error: TigrisError) -> list[str]:
     if isinstance(error, ModelError):
         prefix = f"tigris: {printable(error.path.name)}: " if isinstance(error, RefusedModel) else "tigris: "
         return [line if line.startswith("  -> ") else prefix + line for line in refusal_lines(error.refusals)]
-    first, *more = [printable(line.expandtabs()) for line in str(error).split("\n")]
-    lines = [f"tigris: {first}"]
+    first, *more = [printable(line.expandtabs()).rstrip() for line in str(error).split("\n")]
+    lines = [f"tigris: {_sentence(first)}"]
     # Differences and refusals are sentences of their own; what tools printed belongs to the first line.
     own = isinstance(error, DifferenceError | PlanError | UsageError)
-    lines += [f"tigris: {line}" if own else f"  {line}" for line in more]
+    lines += [f"tigris: {_sentence(line)}" if own else f"  {line}" for line in more]
     if error.hint:
         lines.append(f"  -> {printable(error.hint)}")
     return lines
+
+
+def _sentence(line: str) -> str:
+    return line.removesuffix(".")
 
 
 def error_json(error: TigrisError) -> dict[str, Any]:
@@ -114,7 +119,16 @@ def stop(error: TigrisError, answer: dict[str, Any]) -> NoReturn:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    click.echo(json.dumps(value, indent=2))
+    click.echo(json.dumps(_finite(value), indent=2, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for what JSON has no number for: a model may hold infinite scales."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def show(report: Callable[[Console], None], say: bool = True) -> str:

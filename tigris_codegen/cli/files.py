@@ -91,7 +91,7 @@ def _near(path: Path) -> str | None:
         names = [p.name for p in path.parent.iterdir() if p.suffix == path.suffix]
     except OSError:
         return f"the folder {path.parent} is not there either"
-    near = difflib.get_close_matches(path.name, names, n=3)
+    near = difflib.get_close_matches(path.name, names, n=3, cutoff=0.75)
     return f"near names: {', '.join(near)}" if near else None
 
 

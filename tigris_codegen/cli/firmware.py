@@ -21,14 +21,14 @@ from tigris_codegen.cli.common import (
     stop,
 )
 from tigris_codegen.cli.files import PlanFile, open_either, read_array
-from tigris_codegen.cli.fit import EFFORT, KEEP_INPUTS, Target, make_target, plan_for
+from tigris_codegen.cli.fit import EFFORT, KEEP_INPUTS, Planned, Target, make_target, placed, plan_for
 from tigris_codegen.cli.progress import progress, stage
-from tigris_codegen.codegen import RuntimeMode, TestVector, core_name_for, generate_core, generate_project
-from tigris_codegen.emulate import VerifyResult, verify_project
+from tigris_codegen.codegen import RuntimeMode, TestVector, core_name_for, generate_core, generate_project, read_lock
+from tigris_codegen.emulate import EMULATORS, VerifyResult, verify_project
 from tigris_codegen.errors import DifferenceError, UsageError
 from tigris_codegen.pipeline import Compiled
 from tigris_codegen.plan.plan import DTYPE_NAMES, Plan, Port
-from tigris_codegen.report.text import printable, short
+from tigris_codegen.report.text import printable, ram_line, short
 from tigris_codegen.session import Session
 from tigris_codegen.sizes import show_size
 
@@ -114,14 +114,15 @@ def codegen(
     with progress(f"compiling {short(model.name)}") as report:
         file = open_either(model)
         if isinstance(file, PlanFile):
-            compiled = file.decoded()
+            planned = placed(file.decoded(), target)
         else:
-            compiled = plan_for(file.convert(report, keep_inputs=keep_inputs, effort=effort), target)
+            planned = plan_for(file.convert(report, keep_inputs=keep_inputs, effort=effort), target)
+        compiled = planned.compiled
         try:
             if form == "core":
                 answer = _core(compiled, output, core_name, runtime, options, force)
             else:
-                answer = _project(compiled, target, output, core_name, test_input, options, force)
+                answer = _project(planned, target, output, core_name, test_input, options, force)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise UsageError(f"{output} cannot be written: {reason}") from error
@@ -133,14 +134,14 @@ def codegen(
     click.echo(f"{where}: {'new' if answer['created'] else 'updated'}, {len(answer['files'])} generated files")
     regions = answer.get("placement", {})
     arenas = [f"{kind} arena in {regions[kind]}" for kind in ("fast", "slow") if regions.get(kind)]
-    sizes = [f"RAM {show_size(plan.ram_bytes)}", *arenas, f"plan {show_size(len(compiled.plan_bytes))}"]
+    sizes = [ram_line(plan), *arenas, f"plan {show_size(len(compiled.plan_bytes))}"]
     click.echo(f"  {', '.join(sizes)}")
     if form == "project":
         click.echo(f"  next: tigris verify {where}")
 
 
 def _project(
-    compiled: Compiled,
+    planned: Planned,
     target: Target,
     output: Path,
     core_name: str,
@@ -150,15 +151,15 @@ def _project(
 ) -> dict[str, Any]:
     assert target.board is not None
     project = generate_project(
-        compiled.plan_bytes,
+        planned.compiled.plan_bytes,
         target.board,
         output,
         core_name=core_name,
-        vectors=_vectors(compiled, test_input),
+        vectors=_vectors(planned.compiled, test_input),
         framework=target.framework,
         backend=str(options["backend"]),
-        fast_region=target.fast_region,
-        slow_region=target.slow_region,
+        fast_region=planned.fast_region,
+        slow_region=planned.slow_region,
         options=options,
         force=force,
     )
@@ -233,18 +234,22 @@ def _given_inputs(plan: Plan, path: Path) -> list[dict[str, NDArray[Any]]]:
 
 @click.command(short_help="Builds PROJECT, runs it in an emulator, compares.")
 @click.argument("project", type=click.Path(path_type=Path))
+@click.option("--emulator", type=click.Choice(tuple(EMULATORS)), help="default: the first that can be the board")
 @JSON
-def verify(project: Path, as_json: bool) -> None:
+def verify(project: Path, emulator: str | None, as_json: bool) -> None:
     """Builds the self-test of PROJECT, runs it in an emulator and compares outputs and memory.
 
     \b
     Example:
       tigris verify firmware/
     """
+    if not project.is_dir():
+        raise UsageError(f"{project}: no such folder", "tigris codegen makes one")
+    read_lock(project)
     doing = f"building and running {short(str(project), 60)}"
     stage(doing, quiet=as_json)
     with progress(doing):
-        result = verify_project(project)
+        result = verify_project(project, emulator)
     answer = _verify_json(result)
     if not as_json:
         _print_result(result)
@@ -264,6 +269,8 @@ def _print_result(result: VerifyResult) -> None:
     click.echo(f"  stack reserved {expected.stack_bytes} B, measured {report.stack_bytes} B")
     if report.instructions is not None:
         click.echo(f"  {report.instructions} instructions per inference")
+    if report.watch is not None:
+        click.echo(f"  every memory access of {report.watch.inferences} inferences watched")
     click.echo("PASS" if result.ok else "FAIL")
 
 
@@ -279,6 +286,7 @@ def _verify_json(result: VerifyResult) -> dict[str, Any]:
         "ram_bytes": result.expectation.ram_bytes,
         "peak_bytes": report.peak_bytes,
         "stack_peak_bytes": report.stack_bytes,
+        "watched_inferences": report.watch.inferences if report.watch else 0,
         "instructions": report.instructions,
         "ticks": report.ticks,
         "outputs": [{"name": port.name, "crc32": zlib.crc32(data)} for port, data in outputs],

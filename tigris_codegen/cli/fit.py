@@ -29,11 +29,18 @@ class Target:
     slow_region: str | None = None
     reserve: int = 0
 
-    def check_place(self, compiled: Compiled) -> None:
-        """FitError where the board has no room for the plan or its arenas."""
-        if self.board is not None:
-            name = self.board.framework_name(self.framework)
-            place(compiled.plan, len(compiled.plan_bytes), self.board, name, self.fast_region, self.slow_region)
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan, and where on the board its arenas go; None = nothing speaks against the board's own order."""
+
+    compiled: Compiled
+    fast_region: str | None = None
+    slow_region: str | None = None
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.fast_region, self.slow_region) if name is not None)
 
 
 def make_target(
@@ -53,13 +60,41 @@ def make_target(
     return target
 
 
-def plan_for(model: Model, target: Target) -> Compiled:
+def plan_for(model: Model, target: Target) -> Planned:
     """The plan that the target's memory takes; FitError with what is needed and what is there."""
     if target.pools is not None:
-        return model.within(target.pools.fast, target.pools.slow)
+        return placed(model.within(target.pools.fast, target.pools.slow), target)
     if target.board is None:
-        return model.roomy()
+        return placed(model.roomy(), target)
     return _for_regions(model, target.board, _regions(target, target.board), target)
+
+
+def placed(compiled: Compiled, target: Target) -> Planned:
+    """A plan that is there already, on the target's board; FitError where it has no room for it."""
+    board = target.board
+    if board is None:
+        return Planned(compiled)
+    plan, fast = compiled.plan, target.fast_region
+    if fast is None and target.reserve:
+        need = plan.fast_bytes + plan.workspace_bytes
+        regions = _regions(target, board)
+        fast = next((name for name, size in regions.items() if size >= need), None)
+        if fast is None:
+            largest = max(regions, key=lambda name: regions[name])
+            raise FitError(
+                f"the plan needs {need} bytes of RAM, {board.name} leaves {regions[largest]} in {largest}",
+                need,
+                regions[largest],
+            )
+    return _checked(Planned(compiled, fast, target.slow_region), board, target)
+
+
+def _checked(planned: Planned, board: Board, target: Target) -> Planned:
+    """FitError where the board has no room for the plan or its arenas."""
+    compiled, framework = planned.compiled, board.framework_name(target.framework)
+    size = len(compiled.plan_bytes)
+    place(compiled.plan, size, board, framework, planned.fast_region, planned.slow_region)
+    return planned
 
 
 def _regions(target: Target, board: Board) -> dict[str, int]:
@@ -73,20 +108,20 @@ def _regions(target: Target, board: Board) -> dict[str, int]:
     return {name: max(size - (target.reserve if name == first else 0), 0) for name, size in regions.items()}
 
 
-def _for_regions(model: Model, board: Board, regions: dict[str, int], target: Target) -> Compiled:
+def _for_regions(model: Model, board: Board, regions: dict[str, int], target: Target) -> Planned:
     """The fastest single region that fits, else the fastest pair."""
     singles = [target.fast_region] if target.fast_region else list(regions)
     need = 0
-    for name in singles:
+    for fast in singles:
         try:
-            return model.within(regions[name])
+            return _checked(Planned(model.within(regions[fast]), fast), board, target)
         except FitError as error:
             need = error.need
     for fast in singles:
         for slow in [target.slow_region] if target.slow_region else sorted(regions, key=lambda r: -regions[r]):
             if slow != fast:
                 try:
-                    return model.within(regions[fast], regions[slow])
+                    return _checked(Planned(model.within(regions[fast], regions[slow]), fast, slow), board, target)
                 except FitError:
                     continue
     largest = max(singles, key=lambda name: regions[name])

@@ -42,9 +42,9 @@ from tigris_codegen.errors import FitError, PlanError, UsageError
 from tigris_codegen.pipeline import Compiled
 from tigris_codegen.plan.plan import Plan
 from tigris_codegen.plan.verify import PlanFault
+from tigris_codegen.report.analysis import Memory, refused, report_plan
 from tigris_codegen.report.analysis import analyze as make_analysis
 from tigris_codegen.report.analysis import as_json as report_json
-from tigris_codegen.report.analysis import refused, report_plan
 from tigris_codegen.report.listing import list_model
 from tigris_codegen.report.stack import stack_bytes
 from tigris_codegen.report.text import (
@@ -54,6 +54,7 @@ from tigris_codegen.report.text import (
     print_plan,
     print_records,
     printable,
+    ram_line,
     short,
 )
 from tigris_codegen.session import Session
@@ -86,21 +87,20 @@ def analyze(
     check_backend(backend)
     target = make_target(pool, board)
     file = open_model(model, "analyze")
-    where: dict[str, Any] = {"pools": target.pools, "board": board}
-    stack = stack_bytes(target.board.soc.core) if target.board else None
-    chosen, missing = None, None
+    memory = Memory(target.pools, board, stack_bytes(target.board.soc.core) if target.board else None)
+    planned, missing = None, None
     with progress(f"analyzing {short(model.name)}") as report:
         try:
             made = file.convert(report, keep_inputs=keep_inputs, effort=effort)
         except RefusedModel as error:
-            analysis = refused(model.name, error.refusals, **where)
+            analysis = refused(model.name, memory, error.refusals)
             stop(error, report_json(analysis))
         try:
-            chosen = plan_for(made, target)
-            target.check_place(chosen)
+            planned = plan_for(made, target)
         except FitError as error:
-            chosen, missing = None, error
-        analysis = make_analysis(made, model.name, chosen, stack=stack, **where)
+            missing = error
+        chosen, regions = (planned.compiled, planned.regions) if planned else (None, ())
+        analysis = make_analysis(made, model.name, memory, chosen, regions)
     if as_json and missing is None:
         print_json(report_json(analysis))
     elif not as_json:
@@ -144,15 +144,13 @@ def compile_command(
         raise UsageError(f"{output}: what is written is a plan, not a model", "name a .tgrs file")
     check_output(output, model)
     with progress(f"compiling {short(model.name)}") as report:
-        compiled = plan_for(file.convert(report, keep_inputs=keep_inputs, effort=effort), target)
-        target.check_place(compiled)
+        compiled = plan_for(file.convert(report, keep_inputs=keep_inputs, effort=effort), target).compiled
     write_file(output, compiled.plan_bytes)
     plan_report = report_plan(compiled)
     if as_json:
         print_json({"plan": str(output), **report_json(plan_report)})
     else:
-        ram, flash = show_size(plan_report.ram.total_bytes), show_size(plan_report.flash.plan_bytes)
-        click.echo(f"{printable(str(output))}: RAM {ram}, flash {flash}")
+        click.echo(f"{printable(str(output))}: {ram_line(compiled.plan)}, flash {show_size(len(compiled.plan_bytes))}")
 
 
 @click.command(short_help="Shows what is in MODEL or PLAN.")

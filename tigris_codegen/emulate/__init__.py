@@ -2,18 +2,35 @@
 
 from tigris_codegen.emulate.build import build, find_cmsis
 from tigris_codegen.emulate.emulator import Emulator
+from tigris_codegen.emulate.native import NativeEmulator
 from tigris_codegen.emulate.qemu import QemuEmulator, run_qemu
-from tigris_codegen.emulate.report import Report, RunReport, parse_report
-from tigris_codegen.emulate.verify import Expectation, VerifyResult, read_expectation, verify_project
+from tigris_codegen.emulate.report import Report, RunReport, Stray, Watch, parse_report
+from tigris_codegen.emulate.unicorn import UnicornEmulator
+from tigris_codegen.emulate.verify import (
+    EMULATORS,
+    Expectation,
+    VerifyResult,
+    choose_emulator,
+    emulators_of,
+    read_expectation,
+    verify_project,
+)
 
 __all__ = [
+    "EMULATORS",
     "Emulator",
     "Expectation",
+    "NativeEmulator",
     "QemuEmulator",
     "Report",
     "RunReport",
+    "Stray",
+    "UnicornEmulator",
     "VerifyResult",
+    "Watch",
     "build",
+    "choose_emulator",
+    "emulators_of",
     "find_cmsis",
     "parse_report",
     "read_expectation",

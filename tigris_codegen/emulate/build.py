@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from tigris_codegen.codegen.lock import read_lock
@@ -43,23 +43,39 @@ def _npm_packages(starts: tuple[Path, ...]) -> Iterator[Path]:
 
 
 def build(project: Path, *, timeout: float = 600.0) -> Path:
-    """Builds the self-test of the project with its preset `emulate` and returns the ELF image.
+    """Builds the self-test of the project as an emulator wants it and returns the image.
 
     MissingError where a tool or CMSIS-Core is missing, TigrisError with the compiler's words where the build fails.
     """
     lock = read_lock(project)
     cmake = tools.find("cmake")
-    tools.find("arm-none-eabi-gcc")
     generator = _generator()
-    cmsis = find_cmsis(project, Path.cwd())
-    folder = project / "build" / "emulate"
-    configure: list[str | Path] = [cmake, "--preset", "emulate", f"-D{CMSIS_VARIABLE}={cmsis}"]
+    settings = _SETTINGS[lock.framework](project)
+    preset, suffix = _PRESETS[lock.framework]
+    folder = project / "build" / preset
+    configure: list[str | Path] = [cmake, "--preset", preset, *settings]
     if not (folder / "CMakeCache.txt").exists():
         configure += ["-G", generator]
     tools.run(configure, project, timeout)
     target = f"{lock.core}_selftest"
-    tools.run([cmake, "--build", "--preset", "emulate", "--target", target, "--parallel"], project, timeout)
-    return folder / f"{target}.elf"
+    tools.run([cmake, "--build", "--preset", preset, "--target", target, "--parallel"], project, timeout)
+    return folder / f"{target}{suffix}"
+
+
+def _baremetal_settings(project: Path) -> list[str]:
+    tools.find("arm-none-eabi-gcc")
+    return [f"-D{CMSIS_VARIABLE}={find_cmsis(project, Path.cwd())}"]
+
+
+def _posix_settings(project: Path) -> list[str]:
+    if not any(shutil.which(compiler) for compiler in ("cc", "gcc", "clang")):
+        raise MissingError("a C compiler is missing.", "install gcc or clang")
+    return []
+
+
+#: Framework -> CMake preset and suffix of the image; what has to be there and what CMake is told.
+_PRESETS = {"baremetal": ("emulate", ".elf"), "posix": ("release", "")}
+_SETTINGS: Mapping[str, Callable[[Path], list[str]]] = {"baremetal": _baremetal_settings, "posix": _posix_settings}
 
 
 def _generator() -> str:

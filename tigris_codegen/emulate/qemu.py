@@ -8,13 +8,13 @@ from pathlib import Path
 
 from tigris_codegen.boards import Board
 from tigris_codegen.emulate import tools
+from tigris_codegen.emulate.emulator import TIMEOUT
 from tigris_codegen.emulate.report import Report, parse_report
 from tigris_codegen.errors import TigrisError, UsageError
 
 #: Each instruction takes 2**ICOUNT_SHIFT ns of virtual time. Slower than the boards' clocks, so that a tick is never
 #: longer than an instruction and the count is exact to a few ticks.
 ICOUNT_SHIFT = 6
-TIMEOUT = 300.0
 
 
 class QemuEmulator:
@@ -25,7 +25,7 @@ class QemuEmulator:
     def supports(self, board: Board) -> bool:
         return board.emulators.qemu is not None
 
-    def run(self, image: Path, board: Board, timeout: float = TIMEOUT) -> Report:
+    def run(self, image: Path, board: Board, core: str, timeout: float) -> Report:
         if board.emulators.qemu is None:
             raise UsageError(f"{board.name} is no machine of QEMU.")
         machine = board.emulators.qemu.machine
@@ -70,4 +70,4 @@ def _read(console: Path) -> str:
 
 def run_qemu(image: Path, board: Board, *, timeout: float = TIMEOUT) -> Report:
     """Runs a self-test image as the board's QEMU machine."""
-    return QemuEmulator().run(image, board, timeout)
+    return QemuEmulator().run(image, board, image.stem, timeout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,14 +11,17 @@ import numpy as np
 
 from tigris_codegen.boards import Board, load_board
 from tigris_codegen.codegen.lock import read_lock
-from tigris_codegen.codegen.project import EXPECTED
+from tigris_codegen.codegen.project import BOARD_FILES, EXPECTED
 from tigris_codegen.emulate.build import build
-from tigris_codegen.emulate.emulator import Emulator
-from tigris_codegen.emulate.qemu import TIMEOUT, QemuEmulator
+from tigris_codegen.emulate.emulator import TIMEOUT, Emulator
+from tigris_codegen.emulate.native import NativeEmulator
+from tigris_codegen.emulate.qemu import QemuEmulator
 from tigris_codegen.emulate.report import Report
+from tigris_codegen.emulate.unicorn import UnicornEmulator
 from tigris_codegen.errors import DifferenceError, UsageError
 
-EMULATORS: tuple[Emulator, ...] = (QemuEmulator(),)
+#: The first that can be the board runs it.
+EMULATORS: Mapping[str, Emulator] = {"qemu": QemuEmulator(), "unicorn": UnicornEmulator(), "native": NativeEmulator()}
 
 
 @dataclass(frozen=True)
@@ -75,18 +78,36 @@ def read_expectation(project: Path) -> Expectation:
         raise UsageError(f"{project / EXPECTED} cannot be read: {error}.", "generate the project again") from error
 
 
-def verify_project(project: Path, *, board_folders: Sequence[Path] = (), timeout: float = TIMEOUT) -> VerifyResult:
+def emulators_of(board: Board) -> tuple[str, ...]:
+    """The names of the emulators that can be the board; the first is used where none is named."""
+    return tuple(name for name, emulator in EMULATORS.items() if emulator.supports(board))
+
+
+def choose_emulator(board: Board, name: str | None) -> Emulator:
+    """The emulator of that name, or the board's first; UsageError where it cannot be the board."""
+    able = emulators_of(board)
+    if name is not None and name not in able:
+        raise UsageError(
+            f"{name} cannot be the board {board.name}.", "what can: " + ", ".join(able) if able else "nothing known can"
+        )
+    if not able:
+        raise UsageError(f"no emulator can be the board {board.name}.")
+    return EMULATORS[name or able[0]]
+
+
+def verify_project(
+    project: Path, emulator: str | None = None, *, board_folders: Sequence[Path] = (), timeout: float = TIMEOUT
+) -> VerifyResult:
     """Builds the project's self-test, runs it as its board and compares outputs and memory with the expectation.
 
-    Differences are in the result, not raised; MissingError for a tool, TigrisError for a build or run that fails.
+    The board is the one recorded in the project; `board_folders` are looked in before that. Differences are in the
+    result, not raised; MissingError for a tool, TigrisError for a build or run that fails.
     """
     lock = read_lock(project)
-    board = load_board(lock.board, board_folders)
-    emulator = next((e for e in EMULATORS if e.supports(board)), None)
-    if emulator is None:
-        raise UsageError(f"no emulator can be the board {board.name}.")
+    board = load_board(lock.board, (*board_folders, project / BOARD_FILES))
+    chosen = choose_emulator(board, emulator)
     expectation = read_expectation(project)
-    report = emulator.run(build(project), board, timeout)
+    report = chosen.run(build(project), board, lock.core, timeout)
     return VerifyResult(board, expectation, report, differences(expectation, report))
 
 
@@ -111,6 +132,8 @@ def differences(expectation: Expectation, report: Report) -> tuple[str, ...]:
         found.append(f"{report.peak_bytes} bytes of RAM were used, {expectation.ram_bytes} were stated")
     if report.stack_bytes > expectation.stack_bytes:
         found.append(f"{report.stack_bytes} bytes of stack were used, {expectation.stack_bytes} are reserved")
+    if report.watch is not None:
+        found += [str(stray) for stray in report.watch.strays]
     return tuple(found)
 
 

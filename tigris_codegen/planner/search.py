@@ -64,30 +64,51 @@ class _Candidate:
 class Search:
     """The candidates of one problem; asking again costs nothing."""
 
-    def __init__(self, problem: Problem, effort: int = EFFORT, progress: Progress | None = None) -> None:
-        """`effort` counts placement orders per candidate."""
+    def __init__(
+        self,
+        problem: Problem,
+        effort: int = EFFORT,
+        progress: Progress | None = None,
+        fewest_records: int = 0,
+    ) -> None:
+        """`effort` counts placement orders per candidate; candidates of fewer than `fewest_records` are left out."""
         self.problem = problem
+        self._fewest_records = fewest_records
         self._effort = effort
         self._progress = progress or (lambda what, done, total: None)
         self._costs: dict[Section, _Cost] = {}
         self._layouts: dict[int, Layout] = {}
 
-    def within(self, limit: int) -> Schedule | None:
-        """The schedule of fewest records whose layout takes at most `limit` fast bytes; None where none was found."""
+    def within(self, fast: int, slow: int | None = None) -> Schedule | None:
+        """The schedule of fewest records whose layouts take at most `fast` and `slow` bytes; None where none does."""
         for index, candidate in enumerate(self._candidates):
-            if candidate.peak <= limit and self._layout(index).bytes <= limit:
-                return self._schedule(index)
+            if candidate.peak <= fast and self._layout(index).bytes <= fast:
+                schedule = self._schedule(index)
+                if slow is None or schedule.slow.bytes <= slow:
+                    return schedule
+            if index == self._smallest:
+                break
         return None
 
     def smallest(self) -> Schedule:
         """The schedule that takes the least fast memory of those found; of equal ones that of fewest records."""
-        best = -1
+        assert self._smallest is not None
+        return self._schedule(self._smallest)
+
+    @property
+    def most_records(self) -> int:
+        """Records executed by the smallest schedule: no schedule that `within` gives has more."""
+        return self._fewest_records if self._smallest is None else self._candidates[self._smallest].records
+
+    @cached_property
+    def _smallest(self) -> int | None:
+        best: int | None = None
         for index in sorted(range(len(self._candidates)), key=lambda i: self._candidates[i].peak):
-            if best < 0:
+            if best is None:
                 best = index
             elif self._candidates[index].peak <= self._layout(best).bytes:
                 best = min(best, index, key=lambda i: (self._layout(i).bytes, i))
-        return self._schedule(best)
+        return best
 
     def frontier(self) -> tuple[Schedule, ...]:
         """Schedules of ever more records in ever less fast memory, from whole operators to the smallest."""
@@ -106,10 +127,6 @@ class Search:
             pack(candidate.of(Space.FAST), self._effort, candidate.peak),
             pack(candidate.of(Space.SLOW), self._effort),
         )
-
-    def least_peak(self) -> int:
-        """The least fast bytes alive at once of any cut tried: no layout takes less."""
-        return min(self._peak(cut) for cut in self._tight_cuts(1))
 
     def bottleneck(self) -> tuple[int, tuple[tuple[str, int], ...]]:
         """The work at which the smallest schedule has most alive, and what is alive there: names and bytes."""
@@ -152,16 +169,21 @@ class Search:
     @cached_property
     def _candidates(self) -> tuple[_Candidate, ...]:
         """All candidates, those of fewest records first."""
-        tight = [cut for height in HEIGHTS[:0:-1] for cut in self._tight_cuts(height)]
+        # Where few records are ruled out, so are all but the lowest bands.
+        heights = HEIGHTS[-2:] if self._fewest_records else HEIGHTS[1:]
+        tight = [cut for height in reversed(heights) for cut in self._tight_cuts(height)]
         least, most = min(map(self._peak, tight), default=0), self._peak(self._whole)
         limits = [round(least * (most / least) ** (k / LIMITS)) for k in range(LIMITS)] if 0 < least < most else []
+        if self._fewest_records:
+            limits = []
         cuts = {self._whole: None, **dict.fromkeys(tight)}
         for done, limit in enumerate(limits):
             self._progress("scheduling", done, len(limits))
             cut = self._cut(limit)
             if cut is not None:
                 cuts[cut] = None
-        return tuple(sorted(map(self._candidate, cuts), key=lambda c: (c.records, c.peak)))
+        found = sorted(map(self._candidate, cuts), key=lambda c: (c.records, c.peak))
+        return tuple(c for c in found if c.records >= self._fewest_records)
 
     def _candidate(self, cut: Cut) -> _Candidate:
         steps = tuple(step for section in cut for step in section_steps(self.problem, section))

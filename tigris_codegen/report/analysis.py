@@ -12,6 +12,7 @@ from tigris_codegen.pipeline import Compiled, Model
 from tigris_codegen.plan.layout import Flag, Kind, Space
 from tigris_codegen.plan.plan import DTYPE_NAMES, Operand, Operator, Plan, Port, Record
 from tigris_codegen.plan.verify import expand
+from tigris_codegen.report.price import FrontierPoint, frontier_points
 from tigris_codegen.sizes import Pools
 
 
@@ -97,6 +98,8 @@ class Analysis:
     """A model against a memory.
 
     pool_bytes  the budget, None where none was given; `slow_pool_bytes` the second pool's
+    regions     the board's memory regions for the fast and the slow arena, where the plan was made for them
+    frontier    what less RAM costs, in one pool, least RAM first
     described   which plan the figures are of: "fitting" the memory, the "smallest" (where none fits), or the one with
                 "whole" operators (where no memory was named); None for a model that does not convert
     """
@@ -106,40 +109,70 @@ class Analysis:
     board: str | None
     pool_bytes: int | None
     slow_pool_bytes: int | None
+    regions: tuple[str, ...]
     refusals: tuple[Refusal, ...]
     smallest_single_pool_bytes: int | None
     whole_operators_bytes: int | None
+    frontier: tuple[FrontierPoint, ...]
     stack_bytes: int | None
     described: str | None
     plan: PlanReport | None
 
 
+@dataclass(frozen=True)
+class Memory:
+    """What a model is analyzed against, as the user named it."""
+
+    pools: Pools | None = None
+    board: str | None = None
+    stack_bytes: int | None = None
+
+    @property
+    def named(self) -> bool:
+        return self.pools is not None or self.board is not None
+
+
 def analyze(
-    model: Model, name: str, chosen: Compiled | None, *, pools: Pools | None, board: str | None, stack: int | None
+    model: Model, name: str, memory: Memory, chosen: Compiled | None, regions: tuple[str, ...] = ()
 ) -> Analysis:
-    """The model against a memory; `chosen` is the plan for it, None where none fits. Without pools or board, both
-    None, it is the roomy one."""
+    """The model against a memory; `chosen` is the plan for it (the roomy one for no memory), None where none fits."""
     smallest, roomy = model.smallest(), model.roomy()
-    named = pools is not None or board is not None
+    pools = memory.pools
     return Analysis(
         model=name,
         fits=chosen is not None,
-        board=board,
+        board=memory.board,
         pool_bytes=pools.fast if pools else None,
         slow_pool_bytes=pools.slow if pools else None,
+        regions=regions,
         refusals=(),
         smallest_single_pool_bytes=smallest.plan.ram_bytes,
         whole_operators_bytes=roomy.plan.ram_bytes,
-        stack_bytes=stack,
-        described="smallest" if chosen is None else "fitting" if named else "whole",
+        frontier=frontier_points(model.frontier()),
+        stack_bytes=memory.stack_bytes,
+        described="smallest" if chosen is None else "fitting" if memory.named else "whole",
         plan=report_plan(chosen or smallest, model),
     )
 
 
-def refused(name: str, refusals: tuple[Refusal, ...], *, pools: Pools | None, board: str | None) -> Analysis:
+def refused(name: str, memory: Memory, refusals: tuple[Refusal, ...]) -> Analysis:
     """The analysis of a model that does not convert."""
-    fast, slow = (pools.fast, pools.slow) if pools else (None, None)
-    return Analysis(name, False, board, fast, slow, refusals, None, None, None, None, None)
+    pools = memory.pools
+    return Analysis(
+        model=name,
+        fits=False,
+        board=memory.board,
+        pool_bytes=pools.fast if pools else None,
+        slow_pool_bytes=pools.slow if pools else None,
+        regions=(),
+        refusals=refusals,
+        smallest_single_pool_bytes=None,
+        whole_operators_bytes=None,
+        frontier=(),
+        stack_bytes=memory.stack_bytes,
+        described=None,
+        plan=None,
+    )
 
 
 def report_plan(compiled: Compiled, model: Model | None = None) -> PlanReport:

@@ -20,6 +20,8 @@ from tigris_codegen.sizes import show_size
 
 #: Names are cut to this many columns, from the left: their ends tell them apart.
 NAME_COLUMNS = 36
+#: Plans of the frontier that are printed.
+FRONTIER_POINTS = 6
 
 
 def printable(text: str) -> str:
@@ -35,6 +37,12 @@ def short(name: str, columns: int = NAME_COLUMNS) -> str:
     while cell_len(name) > columns - 1:
         name = name[max(1, (cell_len(name) - columns) // 2) :]
     return "…" + name
+
+
+def ram_line(plan: Plan) -> str:
+    """All RAM in one phrase, with its two arenas where there are two."""
+    arenas = f": {plan.fast_bytes} B fast, {plan.slow_bytes} B slow" if plan.slow_bytes else ""
+    return f"RAM {show_size(plan.ram_bytes)}{arenas}"
 
 
 def show_shape(shape: Sequence[int]) -> str:
@@ -114,15 +122,16 @@ def _count(number: int, what: str) -> str:
 def _print_ports(
     console: Console, inputs: Sequence[PortRow | FileTensor], outputs: Sequence[PortRow | FileTensor]
 ) -> None:
-    table = _table("", "name", "type", "shape", "bytes", "scale", "zero point", right=(4, 6))
+    detailed = any(isinstance(port, PortRow) for port in (*inputs, *outputs))
+    more = ("bytes", "scale", "zero point") if detailed else ()
+    table = _table("", "name", "type", "shape", *more, right=(4, 6) if detailed else ())
     for kind, ports in (("input", inputs), ("output", outputs)):
         for port in ports:
-            details = ("", "", "")
+            cells = [kind, short(port.name), port.dtype, show_shape(port.shape)]
             if isinstance(port, PortRow):
-                details = (str(port.bytes), *((f"{port.scale:g}", str(port.zero_point)) if port.scale else ("-", "-")))
-            _row(table, kind, short(port.name), port.dtype, show_shape(port.shape), *details)
-    if not any(isinstance(p, PortRow) for p in (*inputs, *outputs)):
-        table.columns = table.columns[:4]
+                scale, zero_point = (f"{port.scale:g}", str(port.zero_point)) if port.scale else ("-", "-")
+                cells += [str(port.bytes), scale, zero_point]
+            _row(table, *cells)
     if not inputs:
         _say(console, "  no inputs")
     _print_table(console, table)
@@ -130,17 +139,17 @@ def _print_ports(
 
 
 def _print_operators(console: Console, operators: Sequence[OperatorRow]) -> None:
+    # Only the model knows what its operators are called and which axis is cut.
     known = any(op.band_axis is not None or op.why_whole for op in operators)
-    table = _table("op", "operator" if known else "", "kernel", "rows", "row bytes", "bands", right=(0, 3, 4))
+    names = ("operator",) if known else ()
+    table = _table("op", *names, "kernel", "rows", "row bytes", "bands", right=(0, len(names) + 2, len(names) + 3))
     for op in operators:
         if op.bands != 1:
-            how = f"{op.bands}" + ("" if op.band_axis is None else f" along axis {op.band_axis}")
+            how = str(op.bands) + ("" if op.band_axis is None else f" along axis {op.band_axis}")
         else:
             how = "whole" + (f": {op.why_whole}" if op.why_whole else "")
         index = "-" if op.index is None else str(op.index)
-        _row(table, index, op.name if known else "", op.kernel, str(op.rows), str(op.row_bytes), how)
-    if not known:
-        del table.columns[1]
+        _row(table, index, *(op.name for _ in names), op.kernel, str(op.rows), str(op.row_bytes), how)
     _print_table(console, table)
 
 
@@ -154,23 +163,52 @@ def print_analysis(console: Console, analysis: Analysis) -> None:
         return
     smallest, whole = analysis.smallest_single_pool_bytes, analysis.whole_operators_bytes
     assert smallest is not None and whole is not None
-    pools = "" if analysis.pool_bytes is None else show_size(analysis.pool_bytes)
-    if analysis.slow_pool_bytes is not None:
-        pools += f" + {show_size(analysis.slow_pool_bytes)}"
-    where = f" on {analysis.board}" if analysis.board else ""
-    if not pools:
+    place = _place_of(analysis)
+    if not place:
         _say(console, f"{name} converts.", "bold")
     elif analysis.fits:
-        _say(console, f"{name} fits in {pools}{where}.", "bold green")
+        _say(console, f"{name} fits {place}.", "bold green")
     else:
-        _say(console, f"{name} does not fit in {pools}{where}.", "bold red")
+        _say(console, f"{name} does not fit {place}.", "bold red")
     _say(console, f"  smallest single pool {show_size(smallest)}, whole operators {show_size(whole)}")
     if analysis.stack_bytes is not None:
         _say(console, f"  stack beside it {analysis.stack_bytes} B, as measured for this core with a margin")
+    _print_frontier(console, analysis)
     if not analysis.fits:
         _say(console, "  what follows is the smallest plan:")
     _say(console)
     print_plan(console, analysis.plan)
+
+
+def _print_frontier(console: Console, analysis: Analysis) -> None:
+    """What less RAM costs: plans that none beats in both, at most `FRONTIER_POINTS`, the first and last among them."""
+    points = [
+        point
+        for point in analysis.frontier
+        if not any(p.ram_bytes < point.ram_bytes and p.calls <= point.calls for p in analysis.frontier)
+    ]
+    if len(points) > FRONTIER_POINTS:
+        step = (len(points) - 1) / (FRONTIER_POINTS - 1)
+        points = [points[round(i * step)] for i in range(FRONTIER_POINTS)]
+    if len(points) < 2:
+        return
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    for _ in range(len(points) + 1):
+        table.add_column(justify="right", no_wrap=True, overflow="ellipsis")
+    table.columns[0].justify = "left"
+    _row(table, "RAM in one pool, B", *(str(point.ram_bytes) for point in points))
+    _row(table, "kernel calls", *(str(point.calls) for point in points))
+    _print_table(console, table)
+
+
+def _place_of(analysis: Analysis) -> str:
+    """What the model was asked to fit; empty where nothing was named."""
+    if analysis.pool_bytes is not None:
+        slow = f" + {show_size(analysis.slow_pool_bytes)}" if analysis.slow_pool_bytes is not None else ""
+        return f"in {show_size(analysis.pool_bytes)}{slow}" + (f" on {analysis.board}" if analysis.board else "")
+    if analysis.board is None:
+        return ""
+    return f"on {analysis.board}" + (f", in {' and '.join(analysis.regions)}" if analysis.regions else "")
 
 
 def print_listing(console: Console, listing: Listing) -> None:

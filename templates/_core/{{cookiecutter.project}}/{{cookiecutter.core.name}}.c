@@ -32,7 +32,7 @@ static struct {
     tigris_plan_t plan;
     tigris_mem_t memory;
     uint8_t ready;
-    uint8_t busy;
+    volatile uint8_t busy;
 } handles;
 
 TIGRIS_STATIC_ASSERT({{ core.name }}_handle_bytes, sizeof handles == {{ core.upper }}_HANDLE_BYTES);
@@ -41,7 +41,7 @@ TIGRIS_STATIC_ASSERT({{ core.name }}_handle_bytes, sizeof handles == {{ core.upp
 static int take(void)
 {
 #ifdef __ARM_ARCH_6M__
-    /* No exclusive access on this core: without interrupts nobody comes between. */
+    /* This core has no exclusive access; with interrupts off nobody comes between. */
     uint32_t masked;
     uint8_t was_busy;
 
@@ -57,7 +57,12 @@ static int take(void)
 
 static void release(void)
 {
-    __atomic_store_n(&handles.busy, 0u, __ATOMIC_RELEASE);
+#ifdef __ARM_ARCH_6M__
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    handles.busy = 0u;
+#else
+    __atomic_clear(&handles.busy, __ATOMIC_RELEASE);
+#endif
 }
 
 tigris_status_t {{ core.name }}_init(void)

@@ -7,7 +7,9 @@
 #include "digits_plan.h"
 #include "tigris_kernels.h"
 
-static uint8_t fast_arena[DIGITS_FAST_ARENA_BYTES] __attribute__((section(".tigris_fast"), aligned(16)));
+TIGRIS_STATIC_ASSERT(digits_plan_format, TIGRIS_FORMAT_VERSION == 1);
+
+static uint8_t fast_arena[DIGITS_FAST_ARENA_BYTES] DIGITS_IN_SECTION(".tigris_fast");
 static tigris_executor_t workspace;
 
 TIGRIS_STATIC_ASSERT(digits_workspace_bytes, sizeof workspace == DIGITS_WORKSPACE_BYTES);
@@ -18,20 +20,41 @@ static const tigris_kernel_t kernels[KERNELS] = {
     {TIGRIS_KERNEL_LOOKUP_S8, tigris_k_lookup_s8, tigris_k_lookup_s8_check},
 };
 
-static tigris_plan_t plan;
-static tigris_mem_t memory;
-static uint8_t ready;
-static uint8_t busy;
+static struct {
+    tigris_plan_t plan;
+    tigris_mem_t memory;
+    uint8_t ready;
+    volatile uint8_t busy;
+} handles;
 
-/* Nonzero where the core is free and now taken. */
+TIGRIS_STATIC_ASSERT(digits_handle_bytes, sizeof handles == DIGITS_HANDLE_BYTES);
+
+/* Nonzero where the core was free and is now taken. */
 static int take(void)
 {
-    return !__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE);
+#ifdef __ARM_ARCH_6M__
+    /* This core has no exclusive access; with interrupts off nobody comes between. */
+    uint32_t masked;
+    uint8_t was_busy;
+
+    __asm volatile("mrs %0, primask\n\tcpsid i" : "=r"(masked) : : "memory");
+    was_busy = handles.busy;
+    handles.busy = 1u;
+    __asm volatile("msr primask, %0" : : "r"(masked) : "memory");
+    return !was_busy;
+#else
+    return !__atomic_test_and_set(&handles.busy, __ATOMIC_ACQUIRE);
+#endif
 }
 
 static void release(void)
 {
-    __atomic_clear(&busy, __ATOMIC_RELEASE);
+#ifdef __ARM_ARCH_6M__
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    handles.busy = 0u;
+#else
+    __atomic_clear(&handles.busy, __ATOMIC_RELEASE);
+#endif
 }
 
 tigris_status_t digits_init(void)
@@ -41,23 +64,23 @@ tigris_status_t digits_init(void)
     if (!take()) {
         return TIGRIS_ERR_BUSY;
     }
-    status = tigris_plan_load(&plan, digits_plan, DIGITS_PLAN_BYTES, kernels, KERNELS);
+    status = tigris_plan_load(&handles.plan, digits_plan, DIGITS_PLAN_BYTES, kernels, KERNELS);
     if (status == TIGRIS_OK) {
-        status = tigris_mem_init(&memory, &plan, fast_arena, sizeof fast_arena, NULL, 0u);
+        status = tigris_mem_init(&handles.memory, &handles.plan, fast_arena, sizeof fast_arena, NULL, 0u);
     }
-    ready = status == TIGRIS_OK;
+    handles.ready = status == TIGRIS_OK;
     release();
     return status;
 }
 
 int8_t *digits_input_0(void)
 {
-    return ready ? (int8_t *)tigris_input(&plan, &memory, 0u) : NULL;
+    return handles.ready ? (int8_t *)tigris_input(&handles.plan, &handles.memory, 0u) : NULL;
 }
 
 const int8_t *digits_output_0(void)
 {
-    return ready ? (const int8_t *)tigris_output(&plan, &memory, 0u) : NULL;
+    return handles.ready ? (const int8_t *)tigris_output(&handles.plan, &handles.memory, 0u) : NULL;
 }
 
 int8_t digits_quantize_input_0(float value)
@@ -75,14 +98,36 @@ float digits_dequantize_output_0(int8_t value)
     return ((float)value - (float)DIGITS_OUTPUT_0_ZERO_POINT) * DIGITS_OUTPUT_0_SCALE;
 }
 
-tigris_status_t digits_run(void)
+static tigris_status_t run(void *state)
 {
-    tigris_status_t status;
+    tigris_status_t status = TIGRIS_ERR_NULL;
 
     if (!take()) {
         return TIGRIS_ERR_BUSY;
     }
-    status = ready ? tigris_run_with_workspace_buffer(&plan, &memory, &workspace, sizeof workspace) : TIGRIS_ERR_NULL;
+    if (handles.ready) {
+        tigris_mem_t memory = handles.memory;
+
+        memory.base[TIGRIS_SPACE_STATE] = (uint8_t *)state;
+        status = tigris_run_with_workspace_buffer(&handles.plan, &memory, &workspace, sizeof workspace);
+    }
     release();
     return status;
+}
+
+tigris_status_t digits_state_init(void *state, size_t state_bytes)
+{
+    return handles.ready ? tigris_state_init(&handles.plan, state, state_bytes) : TIGRIS_ERR_NULL;
+}
+
+tigris_status_t digits_run_with_state(void *state, size_t state_bytes)
+{
+    (void)state;
+    (void)state_bytes;
+    return run(NULL);
+}
+
+tigris_status_t digits_run(void)
+{
+    return run(NULL);
 }

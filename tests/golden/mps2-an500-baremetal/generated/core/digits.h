@@ -7,6 +7,7 @@
 #ifndef DIGITS_CORE_H
 #define DIGITS_CORE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tigris.h"
@@ -15,13 +16,23 @@
 extern "C" {
 #endif
 
-/* Memory in bytes. DIGITS_RAM_BYTES is all that inference writes but the stack; scratch is part of the fast arena. */
+/*
+ * Memory in bytes. DIGITS_RAM_BYTES is all that an inference writes but the stack: both arenas, the state and the
+ * executor's workspace; scratch is part of the fast arena.
+ */
 #define DIGITS_FAST_ARENA_BYTES 384u
 #define DIGITS_SLOW_ARENA_BYTES 0u
 #define DIGITS_STATE_BYTES 0u
 #define DIGITS_WORKSPACE_BYTES 20u
 #define DIGITS_RAM_BYTES 404u
 #define DIGITS_SCRATCH_BYTES 0u
+
+/* Variables beside them that digits_init writes: where plan and arenas are. A run writes one byte of them, its busy flag. */
+#if UINTPTR_MAX > 0xFFFFFFFFu
+#define DIGITS_HANDLE_BYTES 144u
+#else
+#define DIGITS_HANDLE_BYTES 72u
+#endif
 
 /* The stack that the project reserves, interrupts and the application included. */
 #define DIGITS_STACK_BYTES 4096u
@@ -65,6 +76,10 @@ float digits_dequantize_output_0(int8_t value);
 
 /* One inference. TIGRIS_ERR_NULL before digits_init has succeeded, TIGRIS_ERR_BUSY while another run is under way. */
 tigris_status_t digits_run(void);
+
+/* The same for callers that handle models with state, too: this one has none, `state` may be NULL and `state_bytes` 0. */
+tigris_status_t digits_state_init(void *state, size_t state_bytes);
+tigris_status_t digits_run_with_state(void *state, size_t state_bytes);
 
 #ifdef __cplusplus
 }

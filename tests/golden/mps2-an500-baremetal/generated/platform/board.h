@@ -17,6 +17,9 @@ extern "C" {
 /* Hook in app/board_clock.c: called before main, returns the core's clock in Hz. */
 uint32_t board_clock_init(void);
 
+/* Clock of the console's UART in Hz: that of the core, unless app/ defines this function. */
+uint32_t board_console_clock_hz(void);
+
 #ifdef __cplusplus
 }
 #endif
