@@ -11,6 +11,7 @@ need() { # need COMMAND PACKAGE...
 python=$(sh "$(dirname "$0")/python.sh" 2>/dev/null) || { python=python3; missing="$missing python3"; }
 "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
 need cc gcc libc6-dev
+need c++ g++
 need clang clang
 need cmake cmake
 need ninja ninja-build
