@@ -30,7 +30,7 @@ SHORT_BYTES = 8
 
 
 def short_records(plan: Plan) -> list[Record]:
-    """The runs without their places; `channel` numbers what slides behind a run, so that only alike slides are alike."""
+    """The runs without their places; `channel` numbers what slides behind a run: runs differ where slides do."""
     runs: list[Record] = []
     slides: list[tuple[tuple[int, int, int], ...]] = []
     for record, row in expand(plan.records):

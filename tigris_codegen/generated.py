@@ -147,8 +147,8 @@ def supported_operators() -> str:
         "# Supported operators",
         "",
         "Written from the operators' homes in `tigris_codegen/ops`. Activations are int8 or float32; uint8 is taken at",
-        "the model's inputs and outputs, with a QUANTIZE behind or before it. All refusals of a model are printed at once,",
-        "each with the operator's index and name; `--json` adds the code.",
+        "the model's inputs and outputs, with a QUANTIZE behind or before it. All refusals of a model are printed at",
+        "once, each with the operator's index and name; `--json` adds the code.",
         "",
     ]
     return "\n".join(lines) + "\n" + supported_operators_markdown()

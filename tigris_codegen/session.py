@@ -39,12 +39,8 @@ class RunError(TigrisError):
     """The runtime stopped with a status."""
 
 
-def _library() -> ctypes.CDLL:
-    path = host_library()
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise MissingError(f"the host library {path} does not load: {error}", "install the package again") from error
+def _declare(library: ctypes.CDLL) -> None:
+    """The signatures of `tigris_host.h`; AttributeError where the library lacks one."""
     library.tigris_host_status_text.restype = ctypes.c_char_p
     library.tigris_host_input.restype = ctypes.c_void_p
     library.tigris_host_output.restype = ctypes.c_void_p
@@ -54,7 +50,20 @@ def _library() -> ctypes.CDLL:
         getattr(library, f"tigris_host_{name}").argtypes = [ctypes.c_void_p]
     library.tigris_host_input.argtypes = library.tigris_host_output.argtypes = [ctypes.c_void_p, ctypes.c_uint32]
     library.tigris_host_poison.argtypes = [ctypes.c_void_p, ctypes.c_uint8]
-    if library.tigris_host_abi() != HOST_ABI:
+
+
+def _library() -> ctypes.CDLL:
+    path = host_library()
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise MissingError(f"the host library {path} does not load: {error}", "install the package again") from error
+    try:
+        _declare(library)
+        abi = library.tigris_host_abi()
+    except AttributeError as error:
+        raise MissingError(f"{path} is not a host library of Tigris: {error}", "install the package again") from error
+    if abi != HOST_ABI:
         raise MissingError(f"the host library {path} is of another version", "install the package again")
     return library
 

@@ -17,6 +17,7 @@ from tigris_codegen.cli import run_command
 DIGITS = REPOSITORY / "examples" / "digits" / "digits.tflite"
 CORPUS = REPOSITORY / "tests" / "corpus" / "data"
 SMALL = CORPUS / "add_equal_s8.tflite"
+CHAIN = CORPUS / "chain_residual_s8.tflite"
 
 
 @dataclass(frozen=True)

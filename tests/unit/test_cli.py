@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.support import REPOSITORY
-from tests.unit.cli_support import CORPUS, DIGITS, SMALL, Tigris, assert_shape, relu_model
+from tests.unit.cli_support import CHAIN, CORPUS, DIGITS, SMALL, Tigris, assert_shape, relu_model
 from tigris_codegen.boards import list_boards
 from tigris_codegen.cli import cli
 from tigris_codegen.plan.codec import decode
@@ -120,12 +120,14 @@ def test_analyze_without_a_memory_describes_whole_operators(tigris: Tigris) -> N
 
 
 def test_analyze_of_two_pools_states_the_traffic(tigris: Tigris) -> None:
-    single = tigris("analyze", DIGITS, "--json").json["smallest_single_pool_bytes"]
-    answer = tigris("analyze", DIGITS, "-m", f"{single - 1500}+64K", "--json").json
+    fast = tigris("analyze", CHAIN, "--json").json["smallest_single_pool_bytes"] * 3 // 4
+    answer = tigris("analyze", CHAIN, "-m", f"{fast}+64K", "--json").json
     assert answer["fits"]
-    assert answer["ram"]["fast_bytes"] + answer["ram"]["workspace_bytes"] <= single - 1500
+    assert (answer["pool_bytes"], answer["slow_pool_bytes"]) == (fast, 65536)
+    assert answer["ram"]["fast_bytes"] + answer["ram"]["workspace_bytes"] <= fast
     assert 0 < answer["ram"]["slow_bytes"] <= 65536
-    assert min(answer["traffic"].values()) >= answer["ram"]["slow_bytes"]
+    assert answer["traffic"]["slow_written_bytes"] >= answer["ram"]["slow_bytes"] // 2
+    assert answer["traffic"]["slow_read_bytes"] >= answer["traffic"]["slow_written_bytes"]
 
 
 def test_analyze_says_on_which_region_of_a_board_a_model_fits(tigris: Tigris) -> None:
@@ -156,12 +158,13 @@ def test_compile_takes_a_boards_memory(tigris: Tigris, tmp_path: Path) -> None:
     assert decode(plan.read_bytes()).outputs
 
 
-def test_keep_inputs_leaves_the_inputs_where_they_are(tigris: Tigris, tmp_path: Path) -> None:
-    plan = tmp_path / "d.tgrs"
-    assert tigris("compile", DIGITS, "--keep-inputs", "-m", "20K", "-o", plan).code == 0
-    consumed = tigris("analyze", DIGITS, "--json").json["smallest_single_pool_bytes"]
-    kept = tigris("analyze", DIGITS, "--keep-inputs", "--json").json["smallest_single_pool_bytes"]
+def test_keep_inputs_takes_more_memory(tigris: Tigris, tmp_path: Path) -> None:
+    consumed = tigris("analyze", CHAIN, "--json").json["smallest_single_pool_bytes"]
+    kept = tigris("analyze", CHAIN, "--keep-inputs", "--json").json["smallest_single_pool_bytes"]
     assert kept > consumed
+    options = ("-m", str(consumed), "-o", tmp_path / "x.tgrs")
+    assert tigris("compile", CHAIN, *options).code == 0
+    assert tigris("compile", CHAIN, *options, "--keep-inputs").code == 3
 
 
 def test_inspect_of_a_plan(tigris: Tigris, tmp_path: Path) -> None:

@@ -35,7 +35,9 @@ def complete_board(_context: click.Context, _parameter: click.Parameter, incompl
     return [board.name for board in list_boards() if board.name.startswith(incomplete)]
 
 
-MODEL = click.argument("model", type=click.Path(path_type=Path))
+#: A file or folder. What is wrong with it is found, and said in our words, when it is opened.
+PATH = click.Path(path_type=Path, readable=False)
+MODEL = click.argument("model", type=PATH)
 POOL = click.option(
     "-m", "--memory", "pool", metavar="SIZE", help="RAM but the stack: one pool, 64K, or a fast and a slow one, 64K+8M"
 )

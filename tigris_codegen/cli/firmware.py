@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tigris_codegen.cli.common import (
     BACKEND,
     JSON,
+    PATH,
     POOL,
     board_option,
     check_backend,
@@ -34,9 +35,9 @@ from tigris_codegen.sizes import show_size
 
 
 @click.command(short_help="Writes the firmware project of MODEL or PLAN for a board.")
-@click.argument("model", metavar="MODEL|PLAN", type=click.Path(path_type=Path))
+@click.argument("model", metavar="MODEL|PLAN", type=PATH)
 @board_option("board, required for a project")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="folder of the project")
+@click.option("-o", "--output", required=True, type=PATH, help="folder of the project")
 @POOL
 @click.option(
     "--format",
@@ -59,9 +60,7 @@ from tigris_codegen.sizes import show_size
     show_default=True,
     help="for a core: put the runtime beside it, or not",
 )
-@click.option(
-    "--test-input", type=click.Path(path_type=Path), help="inputs of the self-test: .npy of one input or a batch of it"
-)
+@click.option("--test-input", type=PATH, help="inputs of the self-test: .npy of one input or a batch of it")
 @KEEP_INPUTS
 @EFFORT
 @click.option("--force", is_flag=True, help="overwrite generated files that were edited")
@@ -233,7 +232,7 @@ def _given_inputs(plan: Plan, path: Path) -> list[dict[str, NDArray[Any]]]:
 
 
 @click.command(short_help="Builds PROJECT, runs it in an emulator, compares.")
-@click.argument("project", type=click.Path(path_type=Path))
+@click.argument("project", type=PATH)
 @click.option("--emulator", type=click.Choice(tuple(EMULATORS)), help="default: the first that can be the board")
 @JSON
 def verify(project: Path, emulator: str | None, as_json: bool) -> None:

@@ -17,6 +17,7 @@ from tigris_codegen.cli.common import (
     BACKEND,
     JSON,
     MODEL,
+    PATH,
     POOL,
     board_option,
     check_backend,
@@ -45,6 +46,7 @@ from tigris_codegen.plan.verify import PlanFault
 from tigris_codegen.report.analysis import Memory, refused, report_plan
 from tigris_codegen.report.analysis import analyze as make_analysis
 from tigris_codegen.report.analysis import as_json as report_json
+from tigris_codegen.report.html import html_page
 from tigris_codegen.report.listing import list_model
 from tigris_codegen.report.stack import stack_bytes
 from tigris_codegen.report.text import (
@@ -68,6 +70,9 @@ from tigris_codegen.sizes import show_size
 @BACKEND
 @KEEP_INPUTS
 @EFFORT
+@click.option(
+    "--html", type=PATH, metavar="FILE", help="write one page: memory over time, operators, frontier, refusals"
+)
 @JSON
 def analyze(
     model: Path,
@@ -76,6 +81,7 @@ def analyze(
     backend: str,
     keep_inputs: bool,
     effort: int | None,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Says whether MODEL fits, where its RAM goes and how small it could be.
@@ -87,6 +93,9 @@ def analyze(
     check_backend(backend)
     target = make_target(pool, board)
     file = open_model(model, "analyze")
+    if html is not None:
+        check_output(html, model)
+    written = {} if html is None else {"html": str(html)}
     memory = Memory(target.pools, board, stack_bytes(target.board.soc.core) if target.board else None)
     planned, missing = None, None
     with progress(f"analyzing {short(model.name)}") as report:
@@ -94,19 +103,26 @@ def analyze(
             made = file.convert(report, keep_inputs=keep_inputs, effort=effort)
         except RefusedModel as error:
             analysis = refused(model.name, memory, error.refusals)
-            stop(error, report_json(analysis))
+            if html is not None:
+                write_file(html, html_page(analysis).encode())
+            stop(error, report_json(analysis) | written)
         try:
             planned = plan_for(made, target)
         except FitError as error:
             missing = error
         chosen, regions = (planned.compiled, planned.regions) if planned else (None, ())
         analysis = make_analysis(made, model.name, memory, chosen, regions)
+        if html is not None:
+            write_file(html, html_page(analysis, made, chosen, made.frontier()).encode())
+    answer = report_json(analysis) | written
     if as_json and missing is None:
-        print_json(report_json(analysis))
+        print_json(answer)
     elif not as_json:
         show(lambda console: print_analysis(console, analysis))
+        if html is not None:
+            click.echo(f"\n{printable(str(html))}: all of this as a page for a browser")
     if missing is not None:
-        stop(missing, report_json(analysis))
+        stop(missing, answer)
 
 
 @click.command("compile", short_help="Compiles MODEL to a plan.")
@@ -116,7 +132,7 @@ def analyze(
 @BACKEND
 @KEEP_INPUTS
 @EFFORT
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="plan file (default: MODEL with .tgrs)")
+@click.option("-o", "--output", type=PATH, help="plan file (default: MODEL with .tgrs)")
 @JSON
 def compile_command(
     model: Path,
@@ -154,7 +170,7 @@ def compile_command(
 
 
 @click.command(short_help="Shows what is in MODEL or PLAN.")
-@click.argument("model", metavar="MODEL|PLAN", type=click.Path(path_type=Path))
+@click.argument("model", metavar="MODEL|PLAN", type=PATH)
 @click.option("-v", "--verbose", is_flag=True, help="list the records of the schedule as well")
 @JSON
 def inspect(model: Path, verbose: bool, as_json: bool) -> None:
@@ -232,9 +248,9 @@ def _inspect_model(file: ModelFile, verbose: bool, as_json: bool) -> None:
 
 
 @click.command(short_help="Runs MODEL or PLAN on this machine.")
-@click.argument("model", metavar="MODEL|PLAN", type=click.Path(path_type=Path))
+@click.argument("model", metavar="MODEL|PLAN", type=PATH)
 @click.option("--input", "inputs", multiple=True, metavar="[NAME=]FILE.npy", help="one per model input")
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help=".npy for one output, .npz for all")
+@click.option("--output", type=PATH, metavar="FILE", help=".npy for one output, .npz for all")
 @JSON
 def run(model: Path, inputs: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     """Runs a .tgrs plan or a .tflite model on this machine, with the runtime that boards use.

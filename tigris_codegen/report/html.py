@@ -21,9 +21,9 @@ from markupsafe import Markup
 from tigris_codegen.pipeline import Compiled, MapShape, Model
 from tigris_codegen.plan.layout import Kind, Space
 from tigris_codegen.plan.verify import expand
-from tigris_codegen.report.analysis import Analysis, OperatorRow, PlanReport, report_plan
-from tigris_codegen.report.picture import PoolUse, pool_uses, shares
-from tigris_codegen.report.price import FrontierPoint, frontier_points, weights_read_again
+from tigris_codegen.report.analysis import Analysis, OperatorRow, report_plan
+from tigris_codegen.report.picture import PoolUse, notes_on, pool_uses, shares
+from tigris_codegen.report.price import FrontierPoint, unbeaten, weights_read_again
 from tigris_codegen.report.text import printable, show_shape
 from tigris_codegen.sizes import show_size
 
@@ -160,7 +160,7 @@ def html_page(
     described = chosen or (frontier[-1] if frontier else None)
     plans: list[PlanView] = []
     again: tuple[int, ...] = ()
-    points = frontier_points(frontier)
+    points = analysis.frontier
     if model and described:
         plans = _plans(model, described, frontier)
         again = weights_read_again(described.plan, model)
@@ -481,8 +481,9 @@ def _frontier(analysis: Analysis, points: Sequence[FrontierPoint]) -> FrontierVi
     def across(calls: int) -> float:
         return 20 + (log2(max(calls, 1)) - low) * sx
 
-    dots = [Dot(across(p.calls), p.ram_bytes * sy, p, _notes(analysis, points, p)) for p in points]
-    line = "M" + "L".join(f"{_number(d.x)} {_number(FRONTIER_HEIGHT - d.y)}" for d in dots)
+    dots = [Dot(across(p.calls), p.ram_bytes * sy, p, notes_on(analysis, points, p)) for p in points]
+    best = [d for d in dots if d.point in unbeaten(points)]
+    line = "M" + "L".join(f"{_number(d.x)} {_number(FRONTIER_HEIGHT - d.y)}" for d in best)
     pool = analysis.pool_bytes if analysis.slow_pool_bytes is None else None
     powers = [1 << n for n in range(int(low), int(high) + 2)]
     apart = [n for n in powers if min(across(n) - across(fewest), across(most) - across(n)) > 5 * CHARACTER]
@@ -493,17 +494,3 @@ def _frontier(analysis: Analysis, points: Sequence[FrontierPoint]) -> FrontierVi
         x_ticks=tuple(Tick(across(n), str(n)) for n in sorted({fewest, most, *apart})),
         y_ticks=tuple(Tick(n * sy, _short_size(n)) for n in _ticks(highest, 2, (1,))),
     )
-
-
-def _notes(analysis: Analysis, points: Sequence[FrontierPoint], point: FrontierPoint) -> tuple[str, ...]:
-    plan: PlanReport | None = analysis.plan
-    found = []
-    if point == points[0]:
-        found.append("smallest")
-    if point == points[-1]:
-        found.append("whole operators")
-    if plan and (point.ram_bytes, point.calls) == (plan.ram.total_bytes, plan.calls):
-        found.append("this plan")
-    if analysis.pool_bytes is not None and analysis.slow_pool_bytes is None and point.ram_bytes <= analysis.pool_bytes:
-        found.append("fits")
-    return tuple(found)

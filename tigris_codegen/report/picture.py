@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tigris_codegen.report.analysis import Analysis, Ram
-from tigris_codegen.report.price import FrontierPoint
+from tigris_codegen.report.price import FrontierPoint, unbeaten
 
 #: Lines of the frontier, at most; its ends are always there.
 FRONTIER_LINES = 12
@@ -71,7 +71,7 @@ def pool_uses(ram: Ram, pool: int | None, slow_pool: int | None) -> tuple[PoolUs
     return (first, second) if both else (first,)
 
 
-def print_picture(console: Console, analysis: Analysis, frontier: Sequence[FrontierPoint]) -> None:
+def print_picture(console: Console, analysis: Analysis) -> None:
     """The bars of the plan that the analysis describes, and the frontier; nothing for a model that does not convert."""
     if analysis.plan is None:
         return
@@ -79,9 +79,10 @@ def print_picture(console: Console, analysis: Analysis, frontier: Sequence[Front
     # Of several memory regions of a board no single one is the pool: then there is only what is used.
     for use in pool_uses(analysis.plan.ram, analysis.pool_bytes, analysis.slow_pool_bytes):
         _print_pool(console, use, marks)
-    if len(frontier) > 1:
+    points = [p for p in analysis.frontier if p in unbeaten(analysis.frontier) or is_described(analysis, p)]
+    if len(points) > 1:
         console.print()
-        _print_frontier(console, analysis, frontier, marks)
+        _print_frontier(console, analysis, points, marks)
 
 
 def _print_pool(console: Console, use: PoolUse, marks: Marks) -> None:
@@ -101,7 +102,8 @@ def _print_pool(console: Console, use: PoolUse, marks: Marks) -> None:
     if use.size is not None:
         # Beyond the mark is what the pool does not have.
         at = 2 + max(1, use.size * width // total if total else width)
-        bar = bar[:at] + Text(marks.limit, "bold red" if use.used > use.size else "bold") + bar[at:]
+        style = "bold red" if use.used > use.size else "bold"
+        bar = bar[:at] + Text(marks.limit, style) + bar[at:]
     _line(console, bar)
     legend = Text("  ")
     for part in use.parts:
@@ -125,31 +127,35 @@ def _print_frontier(console: Console, analysis: Analysis, points: Sequence[Front
     pool = analysis.pool_bytes if analysis.slow_pool_bytes is None else None
     digits, calls = len(str(most)), max(len(str(p.calls)) for p in points)
     shown = thinned(points, FRONTIER_LINES)
-    notes = [_note(analysis, points, point) for point in shown]
-    beside = digits + calls + len("   B   kernel calls  ") + max(map(len, notes))
+    notes = [", ".join(notes_on(analysis, points, point)) for point in shown]
+    beside = len("  ") + digits + len(" B    ") + calls + len(" calls  ") + max(map(len, notes))
     width = min(MOST_COLUMNS // 2, max(LEAST_COLUMNS, console.width - beside))
     for point, note in zip(shown, notes, strict=True):
         fits = pool is None or point.ram_bytes <= pool
         bar = Text(marks.parts[0] * max(1, round(point.ram_bytes * width / most)), "cyan" if fits else "dim")
         line = Text(f"  {point.ram_bytes:{digits}d} B  ") + bar
         line.pad_right(width - len(bar))
-        _line(console, line + Text(f"  {point.calls:{calls}d} {'kernel calls' if width > LEAST_COLUMNS else ''}{note}"))
+        _line(console, line + Text(f"  {point.calls:{calls}d} calls  {note}"))
     if len(shown) < len(points):
         _line(console, Text(f"  {len(points) - len(shown)} more between these"))
     if pool is not None and any(p.ram_bytes > pool for p in points) and any(p.ram_bytes <= pool for p in points):
         _line(console, Text(f"  {sum(p.ram_bytes <= pool for p in points)} of {len(points)} fit in {pool} B"))
 
 
-def _note(analysis: Analysis, points: Sequence[FrontierPoint], point: FrontierPoint) -> str:
+def notes_on(analysis: Analysis, points: Sequence[FrontierPoint], point: FrontierPoint) -> tuple[str, ...]:
+    """What there is to say of a point among points, that of least RAM first."""
+    notes = {
+        "smallest": point == points[0],
+        "whole operators": point == points[-1],
+        "this plan": is_described(analysis, point),
+    }
+    return tuple(note for note, holds in notes.items() if holds)
+
+
+def is_described(analysis: Analysis, point: FrontierPoint) -> bool:
+    """Whether the point is the plan that the analysis describes."""
     plan = analysis.plan
-    notes = []
-    if point == points[0]:
-        notes.append("smallest")
-    if point == points[-1]:
-        notes.append("whole operators")
-    if plan and (point.ram_bytes, point.calls) == (plan.ram.total_bytes, plan.calls):
-        notes.append("this plan")
-    return f"  {', '.join(notes)}" if notes else ""
+    return plan is not None and (point.ram_bytes, point.calls) == (plan.ram.total_bytes, plan.calls)
 
 
 def thinned(points: Sequence[FrontierPoint], count: int) -> list[FrontierPoint]:

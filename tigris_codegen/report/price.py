@@ -31,6 +31,12 @@ def frontier_points(plans: Iterable[Compiled]) -> tuple[FrontierPoint, ...]:
     return tuple(sorted(points, key=lambda p: (p.ram_bytes, p.calls, p.records)))
 
 
+def unbeaten(points: Iterable[FrontierPoint]) -> list[FrontierPoint]:
+    """Without plans that another beats in both RAM and kernel calls; fewer bytes moved may still speak for those."""
+    points = list(points)
+    return [p for p in points if not any(o.ram_bytes < p.ram_bytes and o.calls <= p.calls for o in points)]
+
+
 def calls_of_operators(plan: Plan) -> Counter[int]:
     """Operator of the plan -> its calls in one inference."""
     return Counter(record.target for record, _ in expand(plan.records) if record.kind is Kind.RUN)

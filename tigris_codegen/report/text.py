@@ -16,12 +16,11 @@ from tigris_codegen.plan.layout import Flag, Kind, Space
 from tigris_codegen.plan.plan import Operand, Plan, Record
 from tigris_codegen.report.analysis import Analysis, OperatorRow, PlanReport, PortRow
 from tigris_codegen.report.listing import FileOperator, FileTensor, Listing
+from tigris_codegen.report.picture import print_picture
 from tigris_codegen.sizes import show_size
 
 #: Names are cut to this many columns, from the left: their ends tell them apart.
 NAME_COLUMNS = 36
-#: Plans of the frontier that are printed.
-FRONTIER_POINTS = 6
 
 
 def printable(text: str) -> str:
@@ -173,32 +172,12 @@ def print_analysis(console: Console, analysis: Analysis) -> None:
     _say(console, f"  smallest single pool {show_size(smallest)}, whole operators {show_size(whole)}")
     if analysis.stack_bytes is not None:
         _say(console, f"  stack beside it {analysis.stack_bytes} B, as measured for this core with a margin")
-    _print_frontier(console, analysis)
     if not analysis.fits:
         _say(console, "  what follows is the smallest plan:")
     _say(console)
+    print_picture(console, analysis)
+    _say(console)
     print_plan(console, analysis.plan)
-
-
-def _print_frontier(console: Console, analysis: Analysis) -> None:
-    """What less RAM costs: plans that none beats in both, at most `FRONTIER_POINTS`, the first and last among them."""
-    points = [
-        point
-        for point in analysis.frontier
-        if not any(p.ram_bytes < point.ram_bytes and p.calls <= point.calls for p in analysis.frontier)
-    ]
-    if len(points) > FRONTIER_POINTS:
-        step = (len(points) - 1) / (FRONTIER_POINTS - 1)
-        points = [points[round(i * step)] for i in range(FRONTIER_POINTS)]
-    if len(points) < 2:
-        return
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-    for _ in range(len(points) + 1):
-        table.add_column(justify="right", no_wrap=True, overflow="ellipsis")
-    table.columns[0].justify = "left"
-    _row(table, "RAM in one pool, B", *(str(point.ram_bytes) for point in points))
-    _row(table, "kernel calls", *(str(point.calls) for point in points))
-    _print_table(console, table)
 
 
 def _place_of(analysis: Analysis) -> str:
