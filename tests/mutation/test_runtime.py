@@ -92,10 +92,13 @@ def link(gcc: str, objects: list[Path], folder: Path) -> Path:
 
 
 def judged(library: Path, plans: Path) -> int:
-    """Exit code of the judge; negative where the mutant killed it."""
+    """Exit code of the judge; negative where the mutant killed it or keeps it busy for ever."""
     command = [sys.executable, "-m", "tests.mutation.judge", str(plans)]
     environment = {**os.environ, "TIGRIS_HOST_LIBRARY": str(library), "PYTHONPATH": str(REPOSITORY)}
-    return subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, timeout=60).returncode
+    try:
+        return subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, timeout=60).returncode
+    except subprocess.TimeoutExpired:
+        return -1
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[m.name for m in MUTANTS])

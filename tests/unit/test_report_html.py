@@ -10,15 +10,15 @@ from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
-from typing import Any
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import REPOSITORY
+from tests.unit.cli_support import SMALL, Tigris, relu_model
 from tigris_codegen.errors import Refusal
-from tigris_codegen.ir.graph import Graph
 from tigris_codegen.pipeline import Compiled, MapShape, Model
 from tigris_codegen.plan.layout import Kind, Space
 from tigris_codegen.plan.verify import expand
@@ -128,7 +128,8 @@ def test_every_shape_is_drawn_with_its_size_and_life(smallest: Compiled) -> None
             assert f"{most // stored.row_bytes} of {stored.rows} rows" in found
             assert f"bytes {min(shape.low[i] for i in taken)} to {max(shape.high) - 1}" in found
             assert f"call{'s' if len(taken) > 1 else ''} {shape.first + taken[0]}" in found
-    assert all(label.split("\n")[0] in text for label in labels for text in [parsed.words()])
+    words = parsed.words()
+    assert all(label.split("\n")[0] in words for label in labels)
 
 
 def test_one_stop_for_the_keyboard_per_drawing(smallest: Compiled) -> None:
@@ -181,32 +182,50 @@ def test_refusals_in_full() -> None:
     assert not parsed.named("svg")
 
 
-def hostile_model(names: Sequence[str]) -> Model:
-    """The model with other names of tensors, which change nothing else."""
-    made = Model((REPOSITORY / "examples" / "digits" / "digits.tflite").read_bytes(), "digits.tflite")
-    problem: Any = made.problem
-    graph: Graph = problem.graph
-    tensors = tuple(replace(t, name=f"{names[i % len(names)]}{i}") for i, t in enumerate(graph.tensors))
-    stored = {t: replace(s, name=tensors[t].name) for t, s in problem.stored.items()}
-    object.__setattr__(problem, "stored", stored)
-    object.__setattr__(problem, "graph", replace(graph, tensors=tensors))
-    return made
-
-
 def test_names_are_text_whatever_is_in_them() -> None:
-    made = hostile_model([HOSTILE])
+    made = Model(relu_model((HOSTILE, "y" + HOSTILE), ports=2), HOSTILE)
     chosen = made.smallest()
-    assert all(HOSTILE in shape.name for shape in chosen.memory_map if shape.kind in ("tensor", "window"))
-    text = html_page(analyze(made, HOSTILE, Memory(), chosen), made, chosen, (chosen,))
+    assert all(HOSTILE in shape.name for shape in chosen.memory_map)
+    text = html_page(analyze(made, HOSTILE, Memory(), chosen), made, chosen, made.frontier())
     parsed = Page(text)
-    assert len(parsed.named("script")) == 1 and not parsed.named("img") and len(parsed.named("title")) > 1
+    assert len(parsed.named("script")) == 1 and not parsed.named("img")
     assert "\x1b" not in text and "\u202e" not in text
     assert "\\x1b[2J\\u202e{{ 7*7 }}" in parsed.words()
-    names = parsed.named("path", "shape")
-    assert any("<script>alert(1)</script>\"'>" in a["aria-label"] for a in names)
+    assert all("<script>alert(1)</script>\"'>" in a["aria-label"] for a in parsed.named("path", "shape"))
     refusal = Refusal(HOSTILE, HOSTILE, 0, HOSTILE, HOSTILE)
     parsed = Page(html_page(refused(HOSTILE, Memory(board=HOSTILE), (refusal,))))
     assert len(parsed.named("script")) == 1 and not parsed.named("img")
+
+
+def test_the_command_writes_the_page(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    result = Tigris(capsys)("analyze", SMALL, "--html", target)
+    assert result.code == 0 and str(target) in result.out
+    made = Model(SMALL.read_bytes(), SMALL.name)
+    roomy = made.roomy()
+    wanted = html_page(analyze(made, SMALL.name, Memory(), roomy), made, roomy, made.frontier())
+    assert target.read_text(encoding="utf-8") == wanted
+    as_json = Tigris(capsys)("analyze", SMALL, "--html", target, "--json").json
+    assert as_json["html"] == str(target)
+    assert as_json["frontier"][-1]["ram_bytes"] == roomy.plan.ram_bytes
+
+
+def test_the_command_writes_refusals_and_what_does_not_fit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model_file, target = tmp_path / "bad.tflite", tmp_path / "page.html"
+    model_file.write_bytes(relu_model(unsupported="LSTM"))
+    assert Tigris(capsys)("analyze", model_file, "--html", target).code == 1
+    assert "Does not convert" in target.read_text(encoding="utf-8")
+    assert Tigris(capsys)("analyze", SMALL, "-m", "16", "--html", target).code == 3
+    assert "Does not fit in 16 B" in target.read_text(encoding="utf-8")
+
+
+def test_the_page_never_replaces_the_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    model_file = tmp_path / "m.tflite"
+    model_file.write_bytes(SMALL.read_bytes())
+    assert Tigris(capsys)("analyze", model_file, "--html", model_file).code == 2
+    assert model_file.read_bytes() == SMALL.read_bytes()
+    assert Tigris(capsys)("analyze", model_file, "--html", tmp_path / "none" / "page.html").code == 2
+    assert sorted(tmp_path.iterdir()) == [model_file]
 
 
 def shape_of(low: Sequence[int], high: Sequence[int], first: int = 0) -> MapShape:

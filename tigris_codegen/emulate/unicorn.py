@@ -152,7 +152,7 @@ class _Machine:
 
     def run_to(self, address: int) -> bool:
         """Runs until the instruction at `address` is next, or, which is False, the program ends."""
-        self._uc.ctl_flush_tb()  # what was translated before does not look for a new end
+        self._forget_translations()
         self._run(address)
         return not self._ended
 
@@ -167,11 +167,11 @@ class _Machine:
             for hook, ranges in ((UC_HOOK_MEM_READ, _merged(allowed.read)), (UC_HOOK_MEM_WRITE, _merged(allowed.write)))
             for hole in _holes(ranges)
         ]
-        self._uc.ctl_flush_tb()  # what was translated before does not look for new hooks
         timed = bool(self._read_register(_SYSTICK_CONTROL) & 1)
         if timed:
             ticks = self._count(end, allowed.write)
         else:
+            self._forget_translations()
             self._run(end)
         for handle in hooks:
             self._uc.hook_del(handle)
@@ -199,11 +199,13 @@ class _Machine:
     def _count(self, end: int, memory: Sequence[Range]) -> int:
         """Runs until the instruction at `end` is next; how many instructions that took."""
         count = 0
+        self._forget_translations()
         for length in _SLICES:
             while ran := self._whole_slice(end, length, memory):
                 count += ran
         rest: list[int] = []
         hook = self._uc.hook_add(UC_HOOK_CODE, lambda uc, address, size, data: rest.append(address))
+        self._forget_translations()
         self._run(end)
         self._uc.hook_del(hook)
         return count + len(rest)
@@ -243,6 +245,10 @@ class _Machine:
                 if at >= _LONGEST_IT_BLOCK:
                     return True
         return False
+
+    def _forget_translations(self) -> None:
+        """To be called before the end or the hooks of a run change: what was translated before looks for neither."""
+        self._uc.ctl_flush_tb()
 
     def _run(self, end: int, instructions: int = 0) -> None:
         """Runs until the instruction at `end` is next, the program ends, or so many instructions are done; 0 = all."""
@@ -297,7 +303,8 @@ class _Machine:
             pc,
             self.image.name_of(pc),
         )
-        self.strays.append(stray)
+        if stray not in self.strays:  # it may be in a loop, and a slice may run twice
+            self.strays.append(stray)
 
     def _write_register(self, address: int, value: int) -> None:
         try:

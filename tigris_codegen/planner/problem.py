@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tigris_codegen.ir.graph import Graph
 from tigris_codegen.ir.rows import Rows, rows_of
 from tigris_codegen.ops.spec import Kernel, Operand, Window, Work
@@ -82,6 +85,16 @@ class Problem:
     def first_write(self) -> dict[int, int]:
         """Tensor -> the first work that writes it, -1 for model inputs."""
         return {t: -1 if t in self.inputs else self.producers[t][0] for t in self.stored}
+
+    @cached_property
+    def row_born(self) -> dict[int, NDArray[np.int64]]:
+        """Tensor -> per row, the first work that writes it, -1 for model inputs."""
+        found = {t: np.full(stored.rows, -1, np.int64) for t, stored in self.stored.items()}
+        for tensor, works in self.producers.items():
+            for work in reversed(works):
+                first, stop = self.output_rows(work)
+                found[tensor][first:stop] = work
+        return found
 
     def tileable(self, index: int) -> bool:
         """Whether the work may run in bands of its output rows."""

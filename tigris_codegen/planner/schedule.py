@@ -148,9 +148,9 @@ def section_peak(problem: Problem, section: Section, steps: list[Step]) -> int:
         stored = problem.stored[tensor]
         if stored.space is not Space.FAST:
             continue
-        born_inside = problem.first_write[tensor] >= section.begin
-        first = lives.written[tensor] if born_inside else np.zeros(stored.rows, np.int64)
-        first[first < 0] = lives.ticks  # a later section writes it
+        born = problem.row_born[tensor]
+        first = np.where(born < section.begin, 0, lives.written.get(tensor, lives.ticks))
+        first[born >= section.end] = lives.ticks
         if problem.last_use[tensor] >= section.end:
             last = np.full(stored.rows, lives.ticks, np.int64)
         else:
@@ -164,11 +164,8 @@ def section_peak(problem: Problem, section: Section, steps: list[Step]) -> int:
         change[begin] += extra
         change[end + 1] -= extra
     waiting = sum(
-        stored.bytes
+        int((problem.row_born[tensor] < section.begin).sum()) * stored.row_bytes
         for tensor, stored in problem.stored.items()
-        if stored.space is Space.FAST
-        and tensor not in touched
-        and problem.first_write[tensor] < section.begin
-        and problem.last_use[tensor] >= section.end
+        if stored.space is Space.FAST and tensor not in touched and problem.last_use[tensor] >= section.end
     )
     return int(np.cumsum(change)[: lives.ticks].max()) + waiting
