@@ -53,6 +53,9 @@ SAMPLE_SECONDS = 0.004
 
 MOST_RUN_RATIO = 1.5
 
+#: ram_bound.py tries every section; for a model of many operators that takes too long.
+BOUND_SECONDS = 120
+
 
 @dataclass(frozen=True)
 class Row:
@@ -145,8 +148,13 @@ def interpreter_arena(model: bytes) -> int | None:
 
 
 def row_bound(tool: Path, model: Path) -> int | None:
-    """The row bound that ram_bound.py prints for a model; None where it does not read the model."""
-    done = subprocess.run([sys.executable, tool, model], capture_output=True, text=True)
+    """The row bound that ram_bound.py prints for a model; None where it does not read the model or takes too long."""
+    command = [sys.executable, str(tool), str(model)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=BOUND_SECONDS)
+    except subprocess.TimeoutExpired:
+        print(f"{model.stem}: no bound within {BOUND_SECONDS} s", file=sys.stderr, flush=True)
+        return None
     cells = done.stdout.splitlines()[-1].split() if done.returncode == 0 else []
     return int(cells[2]) if len(cells) > 2 and cells[2].isdigit() else None
 

@@ -180,6 +180,7 @@ def test_an_access_that_begins_inside_and_ends_outside_is_seen(make: Make) -> No
         ("extern uint32_t SystemCoreClock; (void)*(volatile uint32_t *)&SystemCoreClock;", "read", "SystemCoreClock"),
         ("*(volatile uint32_t *)0x08000100u = 0u;", "write", 0x08000100),
     ],
+    ids=["peripheral", "core-register", "variable", "code"],
 )
 def test_other_memory_is_not_an_inferences_own(make: Make, statement: str, kind: str, place: int | str) -> None:
     project = make("nucleo-f446re", handmade.lookup_plan(), handmade.lookup_vectors(1))
@@ -193,7 +194,7 @@ def test_an_access_to_nothing_is_a_fault(make: Make) -> None:
     project = make("nucleo-f446re", handmade.lookup_plan(), handmade.lookup_vectors(1))
     in_kernel(project, "(void)*(volatile uint32_t *)0x90000000u;")
     with pytest.raises(
-        TigrisError, match=r"failed under Unicorn at .*tigris_k_lookup_s8.*0x90000000, where nucleo-f446re"
+        TigrisError, match=r"failed under Unicorn at .*tigris_k_lookup_s8.*it read 0x90000000, where nucleo-f446re"
     ):
         verify_project(project)
 

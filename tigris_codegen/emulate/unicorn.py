@@ -34,6 +34,7 @@ from unicorn.unicorn_const import (
     UC_HOOK_MEM_WRITE,
     UC_HOOK_MEM_WRITE_UNMAPPED,
     UC_MEM_WRITE,
+    UC_MEM_WRITE_UNMAPPED,
     UC_MODE_MCLASS,
     UC_MODE_THUMB,
 )
@@ -270,7 +271,7 @@ class _Machine:
         if any(r.start <= address < r.end for r in _REGISTERS):
             uc.mem_map(address // _PAGE * _PAGE, _PAGE)
             return True
-        verb = "wrote" if value else "accessed"
+        verb = "wrote" if kind == UC_MEM_WRITE_UNMAPPED else "read"
         self._fault = f"it {verb} 0x{address:08x}, where {self.board.name} has nothing"
         return False
 
