@@ -245,10 +245,13 @@ def verify(project: Path, emulator: str | None, as_json: bool) -> None:
     if not project.is_dir():
         raise UsageError(f"{project}: no such folder", "tigris codegen makes one")
     read_lock(project)
-    doing = f"building and running {short(str(project), 60)}"
-    stage(doing, quiet=as_json)
-    with progress(doing):
-        result = verify_project(project, emulator)
+    with progress("verifying") as report:
+
+        def begins(what: str) -> None:
+            stage(short(what, 90), quiet=as_json)
+            report(short(what, 60), 0, 0)
+
+        result = verify_project(project, emulator, stage=begins)
     answer = _verify_json(result)
     if not as_json:
         _print_result(result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -20,10 +21,11 @@ _INCLUDE_FOLDERS = ("", "Include", "Core/Include", "CMSIS/Core/Include")
 def find_cmsis(*starts: Path) -> Path:
     """The folder with CMSIS-Core's headers.
 
-    CMSIS_CORE_ROOT where it is set, else the npm package in a `node_modules` of the folders `starts` or above them.
+    CMSIS_CORE_ROOT where it is set, else the npm package in a `node_modules` of the folders `starts` or above them, or
+    in the folder `npm` of the virtual environment.
     """
     override = os.environ.get(CMSIS_VARIABLE)
-    candidates = [Path(override)] if override else list(_npm_packages(starts))
+    candidates = [Path(override)] if override else list(_npm_packages((*starts, Path(sys.prefix) / "npm")))
     for root in candidates:
         for folder in _INCLUDE_FOLDERS:
             if (root / folder / _CMSIS_PROBE).is_file():

@@ -96,18 +96,26 @@ def choose_emulator(board: Board, name: str | None) -> Emulator:
 
 
 def verify_project(
-    project: Path, emulator: str | None = None, *, board_folders: Sequence[Path] = (), timeout: float = TIMEOUT
+    project: Path,
+    emulator: str | None = None,
+    *,
+    board_folders: Sequence[Path] = (),
+    timeout: float = TIMEOUT,
+    stage: Callable[[str], None] = lambda _: None,
 ) -> VerifyResult:
     """Builds the project's self-test, runs it as its board and compares outputs and memory with the expectation.
 
-    The board is the one recorded in the project; `board_folders` are looked in before that. Differences are in the
-    result, not raised; MissingError for a tool, TigrisError for a build or run that fails.
+    The board is the one recorded in the project; `board_folders` are looked in before that. `stage` is told what begins.
+    Differences are in the result, not raised; MissingError for a tool, TigrisError for a build or run that fails.
     """
     lock = read_lock(project)
     board = load_board(lock.board, (*board_folders, project / BOARD_FILES))
     chosen = choose_emulator(board, emulator)
     expectation = read_expectation(project)
-    report = chosen.run(build(project), board, lock.core, timeout)
+    stage(f"building {project.name}")
+    image = build(project)
+    stage(f"running {project.name} in {chosen.name}")
+    report = chosen.run(image, board, lock.core, timeout)
     return VerifyResult(board, expectation, report, differences(expectation, report))
 
 
