@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def verify_project(
 ) -> VerifyResult:
     """Builds the project's self-test, runs it as its board and compares outputs and memory with the expectation.
 
-    The board is the one recorded in the project; `board_folders` are looked in before that. `stage` is told what begins.
+    The board is the one recorded in the project; `board_folders` are looked in before that. `stage` hears what begins.
     Differences are in the result, not raised; MissingError for a tool, TigrisError for a build or run that fails.
     """
     lock = read_lock(project)
