@@ -27,16 +27,27 @@ else
     missing="$missing libnewlib-arm-none-eabi"
 fi
 
-[ -n "$missing" ] || exit 0
-if [ "$(id -u)" = 0 ]; then
-    as_root=""
-elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-    as_root="sudo"
-else
-    echo "These Debian packages are missing:$missing" >&2
-    echo "  -> sudo apt-get install --no-install-recommends$missing" >&2
-    exit 4
-fi
-echo "== installing Debian packages:$missing"
-$as_root apt-get update -qq
-DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+install_missing() {
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" = 0 ]; then
+        as_root=""
+    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+        as_root="sudo"
+    else
+        echo "These Debian packages are missing:$missing" >&2
+        echo "  -> sudo apt-get install --no-install-recommends$missing" >&2
+        exit 4
+    fi
+    echo "== installing Debian packages:$missing"
+    $as_root apt-get update -qq
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    missing=""
+}
+
+install_missing
+# The sanitizers of Clang are a package of their own, named after the version that is now there.
+case $(clang -print-file-name="libclang_rt.asan-$(uname -m).a") in
+/*) ;;
+*) missing="libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
+esac
+install_missing

@@ -44,7 +44,7 @@ typedef enum {
     TIGRIS_ERR_PARAMS,          /* a kernel's parameters are inconsistent */
     TIGRIS_ERR_BOUNDS,          /* a record would leave its memory */
     TIGRIS_ERR_RECORD,          /* a record of unknown kind or form */
-    TIGRIS_ERR_OVERLAP,         /* two arenas overlap */
+    TIGRIS_ERR_OVERLAP,         /* memory overlaps that must be apart */
     TIGRIS_ERR_WORKSPACE,       /* the executor workspace is too small */
     TIGRIS_ERR_STATE,           /* the state is missing or too small */
     TIGRIS_ERR_BUSY,            /* a run is under way on the same memory */

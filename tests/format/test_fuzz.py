@@ -37,7 +37,7 @@ def assert_reached(printed: str) -> None:
 
 
 def test_hostile_plans_with_gcc(sanitized: Path, tmp_path: Path) -> None:
-    assert_reached(native.run([sanitized / "tigris_plan_fuzz", "1500", *seeds(tmp_path)], cwd=tmp_path))
+    assert_reached(native.run([sanitized / "tigris_plan_fuzz", "500", *seeds(tmp_path)], cwd=tmp_path))
 
 
 def test_hostile_plans_with_clang(shared_folder: Path, tmp_path: Path) -> None:

@@ -75,14 +75,14 @@ _MODEL = Table("model", {0: Scalar(4), 1: Tables(_OPERATOR_CODE), 2: Tables(_SUB
 #: A table and its place in a vector take at least this many bytes, so that a file has only so many tables.
 _LEAST_TABLE_BYTES = 8
 #: Writers may share vectors between tables; a file whose vectors add up to more than this is made to exhaust readers.
-_MOST_SHARING = 8
+MOST_SHARING = 8
 
 
 class _Checker:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.tables_left = len(data) // _LEAST_TABLE_BYTES + 1
-        self.bytes_left = len(data) * _MOST_SHARING
+        self.bytes_left = len(data) * MOST_SHARING
 
     def number(self, code: str, position: int, what: str) -> int:
         if position < 0 or position + struct.calcsize(code) > len(self.data):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -13,12 +14,20 @@ from flatbuffers.number_types import Int32Flags
 from numpy.typing import NDArray
 
 from tigris_codegen.errors import ModelError, Refusal
-from tigris_codegen.frontend.flatbuffer import EMPTY_OPTIONS, IDENTIFIER, DamagedFile, check_structure, copy_options
+from tigris_codegen.frontend.flatbuffer import (
+    EMPTY_OPTIONS,
+    IDENTIFIER,
+    MOST_SHARING,
+    DamagedFile,
+    check_structure,
+    copy_options,
+)
 from tigris_codegen.ir.edit import without_dead_tensors
 from tigris_codegen.ir.graph import DType, Graph, Op, Quantization, Tensor
 from tigris_codegen.ir.verify import verify
+from tigris_codegen.numerics import INT32_MAX, INT32_MIN
 from tigris_codegen.ops import SPECS
-from tigris_codegen.ops.spec import OpSpec, base_tensor
+from tigris_codegen.ops.spec import OpSpec, base_tensor, is_view
 
 SCHEMA_VERSION = 3
 MAX_RANK = 6
@@ -26,6 +35,11 @@ MAX_RANK = 6
 MAX_GROWTH = 16
 #: What a plan can address: 28 bits of offset.
 MAX_TENSOR_BYTES = (1 << 28) - 1
+#: Most memory that whole tensors may take together: far beyond boards, and what placing and proving take in seconds.
+MAX_ALIVE_BYTES = 1 << 25
+#: Most operators, and most of their inputs and outputs: likewise.
+MAX_OPERATORS = 1 << 11
+MAX_OPERANDS = 1 << 13
 
 _TYPES = {
     tflite.TensorType.FLOAT32: DType.F32,
@@ -40,18 +54,27 @@ _TYPE_NAMES = {v: k.lower() for k, v in vars(tflite.TensorType).items() if isins
 _OPERATOR_NAMES = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
 _CUSTOM = tflite.BuiltinOperator.CUSTOM
 
+#: Types whose values stand for others; a scale of any other type means nothing.
+_QUANTIZED = {kind for kind, dtype in _TYPES.items() if dtype not in (DType.F32, DType.BOOL)}
 _FLOAT16_BYTES = 2
 _BUILTIN_CODE_FIELD = 10  # of an operator code: where its field list has it
 
 
 def read_model(data: bytes, name: str) -> Graph:
     """The graph of a .tflite file. ModelError with every refusal where the file does not convert."""
-    _check_file(data, name)
     try:
-        check_structure(data)
-        return _Reader(data, name).read()
+        reader = Reader(data, name)
+        graph = reader.convert(reader.contents())
     except DamagedFile as damage:
-        raise ModelError((Refusal("file.damaged", f"the file is damaged: {damage}"),)) from None
+        raise ModelError((damaged(damage),)) from None
+    if reader.refusals:
+        raise ModelError(tuple(reader.refusals))
+    return verify(without_dead_tensors(graph))
+
+
+def damaged(damage: DamagedFile) -> Refusal:
+    """What a person is told."""
+    return Refusal("file.damaged", f"the file is damaged: {damage}")
 
 
 def _check_file(data: bytes, name: str) -> None:
@@ -72,7 +95,7 @@ def _looks_like_onnx(data: bytes) -> bool:
 
 
 @dataclass(frozen=True)
-class _RawOp:
+class RawOp:
     """An operator as the file has it. `problem` says why it does not convert, whatever its operands are."""
 
     index: int
@@ -88,31 +111,57 @@ class _RawOp:
         return self.inputs if self.problem else self.inputs[: SPECS[self.kind].used_inputs]
 
 
-class _Reader:
-    """Reads one file whose structure is proven."""
+@dataclass(frozen=True)
+class Contents:
+    """What the file holds, before anything is judged. Tensors have names that are unique."""
+
+    names: tuple[str, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    ops: tuple[RawOp, ...]
+
+
+class Reader:
+    """Reads one file. `refusals` and `faults` (refusals by tensor) are what `convert` has found."""
 
     def __init__(self, data: bytes, name: str) -> None:
+        """ModelError where the file is none that is read, DamagedFile where its structure does not hold."""
+        _check_file(data, name)
+        check_structure(data)
         self.data = data
         self.name = name
         self.model = tflite.Model.GetRootAs(data, 0)
         self.refusals: dict[Refusal, None] = {}  # in the order in which they are found, each once
+        self.faults: dict[int, Refusal] = {}
         self.constants: dict[int, bytes | None] = {}  # by buffer: tensors may share one
         self.widened: dict[int, bytes] = {}
-        self.computed_bytes = 0
+        self.outside_bytes = self.computed_bytes = 0
 
-    def read(self) -> Graph:
+    def contents(self) -> Contents:
+        """ModelError where there is no model in the file."""
         self._check_model()
         subgraph = self.model.Subgraphs(0)
         count = subgraph.TensorsLength()
-        inputs = self._indices(subgraph.InputsAsNumpy(), count, "a model input", optional=False)
-        outputs = self._indices(subgraph.OutputsAsNumpy(), count, "a model output", optional=False)
-        ops = self._live([self._operator(subgraph, i, count) for i in range(subgraph.OperatorsLength())], outputs)
-        self._check_interface(inputs, outputs, ops)
-        tensors, faults = self._tensors(subgraph, inputs, outputs, ops)
-        graph = self._convert(tensors, faults, ops, inputs, outputs)
-        if self.refusals:
-            raise ModelError(tuple(self.refusals))
-        return verify(without_dead_tensors(graph))
+        return Contents(
+            tuple(_unique_names([text(subgraph.Tensors(i).Name()) for i in range(count)])),
+            self._indices(subgraph.InputsAsNumpy(), count, "a model input", optional=False),
+            self._indices(subgraph.OutputsAsNumpy(), count, "a model output", optional=False),
+            tuple(self._operator(subgraph, i, count) for i in range(subgraph.OperatorsLength())),
+        )
+
+    def convert(self, contents: Contents) -> Graph:
+        """The graph; not meant to be used where there are refusals."""
+        ops = _live(contents.ops, contents.outputs)
+        self._check_interface(contents.inputs, contents.outputs, ops)
+        graph = self._graph(self._tensors(contents, ops), ops, contents.inputs, contents.outputs)
+        if not self.refusals:
+            self._check_memory(graph)
+        return graph
+
+    def declared(self, index: int) -> tuple[str, tuple[int, ...]]:
+        """Type and shape of a tensor as the file has them."""
+        raw = self.model.Subgraphs(0).Tensors(index)
+        return _TYPE_NAMES.get(raw.Type(), f"type {raw.Type()}"), _shape(raw)
 
     def _refuse(self, code: str, reason: str, hint: str | None = None) -> None:
         self._add(Refusal(code, reason, hint=hint))
@@ -143,7 +192,7 @@ class _Reader:
 
     # Operators.
 
-    def _operator(self, subgraph: Any, index: int, tensors: int) -> _RawOp:
+    def _operator(self, subgraph: Any, index: int, tensors: int) -> RawOp:
         raw = subgraph.Operators(index)
         inputs = self._indices(raw.InputsAsNumpy(), tensors, f"an input of operator {index}", optional=True)
         outputs = self._indices(raw.OutputsAsNumpy(), tensors, f"an output of operator {index}", optional=False)
@@ -154,7 +203,7 @@ class _Reader:
         number = max(code.DeprecatedBuiltinCode(), _builtin_code(code))
         kind, problem = _OPERATOR_NAMES.get(number, f"#{number}"), None
         if number == _CUSTOM:
-            custom = (code.CustomCode() or b"").decode("utf-8", "replace")
+            custom = text(code.CustomCode())
             kind, problem = f"CUSTOM:{custom}", _custom_problem(index, custom)
         elif kind not in SPECS:
             problem = Refusal("operator.unsupported", "not supported", index, kind)
@@ -166,18 +215,14 @@ class _Reader:
                 problem = Refusal("operator.options", "options of another operator", index, kind)
             elif table is not None:
                 options = copy_options(self.data, table.Pos)
-        return _RawOp(index, kind, inputs, outputs, options, problem)
+        return RawOp(index, kind, inputs, outputs, options, problem)
 
-    def _live(self, ops: Sequence[_RawOp], outputs: tuple[int, ...]) -> list[_RawOp]:
-        """The operators that the outputs need, and those without outputs, which exist for their effects."""
-        needed, live = set(outputs), []
-        for op in reversed(ops):
-            if not op.outputs or needed.intersection(op.outputs):
-                needed.update(op.used)
-                live.append(op)
-        return live[::-1]
-
-    def _check_interface(self, inputs: tuple[int, ...], outputs: tuple[int, ...], ops: Sequence[_RawOp]) -> None:
+    def _check_interface(self, inputs: tuple[int, ...], outputs: tuple[int, ...], ops: Sequence[RawOp]) -> None:
+        operands = len(inputs) + len(outputs) + sum(len(op.used) + len(op.outputs) for op in ops)
+        if len(ops) > MAX_OPERATORS or operands > MAX_OPERANDS:
+            limits = f"up to {MAX_OPERATORS} and {MAX_OPERANDS} are supported"
+            self._refuse("file.size", f"the model has {len(ops)} operators with {operands} operands; {limits}")
+            raise ModelError(tuple(self.refusals))
         if not ops:
             self._refuse("file.operators", "the model computes nothing: it has no operators")
         if not outputs:
@@ -187,27 +232,27 @@ class _Reader:
 
     # Tensors.
 
-    def _tensors(
-        self, subgraph: Any, inputs: tuple[int, ...], outputs: tuple[int, ...], ops: Sequence[_RawOp]
-    ) -> tuple[list[Tensor], dict[int, Refusal]]:
-        """All tensors, and the faults of those that do not convert (a placeholder stands for each of them)."""
-        used = {*inputs, *outputs, *(t for op in ops for t in (*op.used, *op.outputs) if t >= 0)}
-        names = _unique_names([_text(subgraph.Tensors(i).Name()) for i in range(subgraph.TensorsLength())])
-        tensors, faults = [], {}
-        for i, name in enumerate(names):
+    def _tensors(self, contents: Contents, ops: Sequence[RawOp]) -> list[Tensor]:
+        """All tensors; a placeholder stands for each that does not convert, and its fault is noted."""
+        subgraph = self.model.Subgraphs(0)
+        operands = (t for op in ops for t in (*op.used, *op.outputs) if t >= 0)
+        used = {*contents.inputs, *contents.outputs, *operands}
+        tensors = []
+        for i, name in enumerate(contents.names):
             tensor = Tensor(name, (1,), DType.F32)
             if i in used:
                 try:
                     tensor = self._tensor(subgraph.Tensors(i), name)
                 except _Fault as fault:
-                    faults[i] = Refusal(f"tensor.{fault.code}", f"tensor {name!r} {fault.reason}", hint=fault.hint)
+                    reason = f"tensor {name!r} {fault.reason}"
+                    self.faults[i] = Refusal(f"tensor.{fault.code}", reason, hint=fault.hint)
             tensors.append(tensor)
-        return tensors, faults
+        return tensors
 
     def _tensor(self, raw: Any, name: str) -> Tensor:
         if raw.ShapeLength() > MAX_RANK:
             raise _Fault("shape", f"has {raw.ShapeLength()} dimensions; up to {MAX_RANK} are supported", None)
-        shape = tuple(int(n) for n in raw.ShapeAsNumpy()) if raw.ShapeLength() else ()
+        shape = _shape(raw)
         if any(n < 0 for n in shape):
             raise _Fault("shape", f"has a dynamic shape, {list(shape)}", "fix the shape when converting")
         if 0 in shape:
@@ -246,6 +291,9 @@ class _Reader:
         if offset > 1:  # 0 and 1 stand for data inside the buffer table
             if offset + size > len(self.data):
                 raise DamagedFile(f"the data of tensor {name!r} lie outside the file")
+            self.outside_bytes += size
+            if self.outside_bytes > MOST_SHARING * len(self.data):
+                raise DamagedFile("the file names more data than it can hold")
             return self.data[offset : offset + size]
         values = buffer.DataAsNumpy()
         return values.tobytes() if isinstance(values, np.ndarray) and values.size else None
@@ -258,7 +306,7 @@ class _Reader:
 
     def _quantization(self, raw: Any) -> Quantization | None:
         table = raw.Quantization()
-        if table is None or not table.ScaleLength() or not table.ZeroPointLength():
+        if table is None or not table.ScaleLength() or not table.ZeroPointLength() or raw.Type() not in _QUANTIZED:
             return None
         if table.DetailsType():
             raise _Fault("quantization", "has a custom quantization", None)
@@ -266,19 +314,20 @@ class _Reader:
         zero_points = tuple(int(z) for z in table.ZeroPointAsNumpy())
         if len(scales) != len(zero_points):
             raise _Fault("quantization", f"has {len(scales)} scales and {len(zero_points)} zero points", None)
+        if not all(map(math.isfinite, scales)):
+            raise _Fault("quantization", "has a scale that is not finite", None)
+        wide = next((z for z in zero_points if not INT32_MIN <= z <= INT32_MAX), None)
+        if wide is not None:
+            raise _Fault("quantization", f"has the zero point {wide}, which takes more than 32 bits", None)
         return Quantization(scales, zero_points, table.QuantizedDimension())
 
     # Operators with their tensors.
 
-    def _convert(
-        self,
-        tensors: list[Tensor],
-        faults: dict[int, Refusal],
-        ops: Sequence[_RawOp],
-        inputs: tuple[int, ...],
-        outputs: tuple[int, ...],
+    def _graph(
+        self, tensors: list[Tensor], ops: Sequence[RawOp], inputs: tuple[int, ...], outputs: tuple[int, ...]
     ) -> Graph:
-        """The graph; refusals on the way are collected, and then the graph is not meant to be used."""
+        """The graph of what converts; refusals on the way are collected."""
+        faults = self.faults
         self._add(*(faults[i] for i in inputs if i in faults))
         for i in inputs:
             if tensors[i].data is not None:
@@ -289,9 +338,10 @@ class _Reader:
             if raw.problem is not None:
                 self._add(raw.problem)
             else:
-                self._check_flow(raw, tensors, faults, defined)
-                op = self._checked_op(raw, tensors, faults, Graph(self.name, tuple(tensors), tuple(kept), inputs, ()))
-                if op is not None:
+                in_order = self._check_flow(raw, tensors, defined)
+                op = self._checked_op(raw, tensors, Graph(self.name, tuple(tensors), tuple(kept), inputs, ()))
+                # One out of order might view itself: nothing that follows tensors through the graph would end.
+                if op is not None and in_order:
                     kept.append(op)
             defined.update(raw.outputs)
         graph = Graph(self.name, tuple(tensors), tuple(kept), inputs, outputs)
@@ -300,22 +350,23 @@ class _Reader:
             self._check_output(graph, i, defined)
         return graph
 
-    def _check_flow(
-        self, raw: _RawOp, tensors: Sequence[Tensor], faults: dict[int, Refusal], defined: set[int]
-    ) -> None:
+    def _check_flow(self, raw: RawOp, tensors: Sequence[Tensor], defined: set[int]) -> bool:
+        """Whether the operator reads what is there and writes what is not."""
+        known = len(self.refusals)
         for i in raw.used:
-            if i >= 0 and i not in defined and i not in faults:
+            if i >= 0 and i not in defined and i not in self.faults:
                 reason = f"it reads tensor {tensors[i].name!r} before anything writes it"
                 self._add(Refusal("operator.order", reason, raw.index, raw.kind))
         for i in raw.outputs:
             if i in defined:
                 reason = f"it writes tensor {tensors[i].name!r}, which is an input, a constant or already written"
                 self._add(Refusal("operator.order", reason, raw.index, raw.kind))
+        return len(self.refusals) == known
 
-    def _checked_op(self, raw: _RawOp, tensors: list[Tensor], faults: dict[int, Refusal], graph: Graph) -> Op | None:
+    def _checked_op(self, raw: RawOp, tensors: list[Tensor], graph: Graph) -> Op | None:
         """The operator, None where it is refused or the compiler has computed it."""
         spec = SPECS[raw.kind]
-        found = [faults[i] for i in (*raw.used, *raw.outputs) if i in faults]
+        found = [self.faults[i] for i in (*raw.used, *raw.outputs) if i in self.faults]
         if found:
             self._add(*found)
             return None
@@ -347,6 +398,33 @@ class _Reader:
         elif graph.tensors[base_tensor(graph, index)].data is not None:
             self._refuse("file.outputs", f"model output {name!r} is a constant: nothing computes it")
 
+    def _check_memory(self, graph: Graph) -> None:
+        """Refuses the first operator at which whole tensors, alive together, take too much."""
+        base = {i: i for i in range(len(graph.tensors))}
+        base |= {op.outputs[0]: base[op.inputs[0]] for op in graph.ops if is_view(op)}
+        last = {base[t]: number for number, op in enumerate(graph.ops) for t in (*op.inputs, *op.outputs) if t >= 0}
+        last |= {base[t]: len(graph.ops) for t in graph.outputs}
+        alive = {i: graph.tensors[i].bytes for i in graph.inputs}
+        for number, op in enumerate(graph.ops):
+            written = base[op.outputs[0]]
+            alive[written] = graph.tensors[written].bytes
+            total = sum(alive.values())
+            if total > MAX_ALIVE_BYTES:
+                reason = f"{total} bytes of tensors are alive here; up to {MAX_ALIVE_BYTES} are supported"
+                self._add(Refusal("operator.memory", reason, op.source, op.kind))
+                return
+            alive = {t: size for t, size in alive.items() if last.get(t, -1) > number}
+
+
+def _live(ops: Sequence[RawOp], outputs: tuple[int, ...]) -> list[RawOp]:
+    """The operators that the outputs need, and those without outputs, which exist for their effects."""
+    needed, live = set(outputs), []
+    for op in reversed(ops):
+        if not op.outputs or needed.intersection(op.outputs):
+            needed.update(op.used)
+            live.append(op)
+    return live[::-1]
+
 
 class _Fault(Exception):
     """Why a tensor does not convert."""
@@ -376,7 +454,7 @@ def _custom_problem(index: int, custom: str) -> Refusal:
     return Refusal("operator.custom", "a custom operator, not supported", index, kind)
 
 
-def _operand_problem(spec: OpSpec, raw: _RawOp) -> str | None:
+def _operand_problem(spec: OpSpec, raw: RawOp) -> str | None:
     least, most = spec.inputs
     if not least <= len(raw.inputs) <= most:
         return f"{len(raw.inputs)} inputs"
@@ -393,8 +471,14 @@ def _trimmed(inputs: tuple[int, ...]) -> tuple[int, ...]:
     return inputs
 
 
-def _text(name: bytes | None) -> str:
-    return (name or b"").decode("utf-8", "replace")
+def text(name: bytes | None) -> str:
+    """A name in one line: what does not print, like the NUL that would end it in a plan, is escaped."""
+    found = (name or b"").decode("utf-8", "replace")
+    return found if found.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in found)
+
+
+def _shape(raw: Any) -> tuple[int, ...]:
+    return tuple(int(n) for n in raw.ShapeAsNumpy()) if raw.ShapeLength() else ()
 
 
 def _unique_names(names: Sequence[str]) -> list[str]:

@@ -127,7 +127,11 @@ def lifetimes(problem: Problem, steps: Sequence[Step]) -> Lifetimes:
         if tensor not in written:
             written[tensor] = np.full(problem.stored[tensor].rows, -1, np.int64)
         rows = written[tensor][first:stop]
-        rows[rows < 0] = tick
+        again = rows >= 0
+        if again.any():
+            # Another producer writes its part of these rows: until then they are in use, read or not.
+            read.setdefault(tensor, np.full(problem.stored[tensor].rows, -1, np.int64))[first:stop][again] = tick
+        rows[~again] = tick
     return Lifetimes(len(steps), written, read)
 
 
