@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -214,6 +215,7 @@ def test_missing_tools_are_named_with_what_to_install(make: Make, monkeypatch: p
         build(project)
     monkeypatch.delenv("CMSIS_CORE_ROOT")
     monkeypatch.chdir("/")
+    monkeypatch.setattr(sys, "prefix", str(project))
     with pytest.raises(MissingError, match="CMSIS-Core") as error:
         build(project)
     assert "npm install @xpack-3rd-party/arm-cmsis-core" in str(error.value.hint)

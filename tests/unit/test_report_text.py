@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 
 import pytest
+import tflite
 from rich.cells import cell_len
 from rich.console import Console
 
@@ -128,8 +130,15 @@ def test_traffic_is_what_crosses_to_the_slow_arena() -> None:
 
 
 def test_a_tensors_fault_is_its_operators() -> None:
-    data = relu_model(("in", "out"), unsupported=None)
-    fault = Refusal("tensor.type", "tensor 'out' holds string, which is not supported")
-    (operator,) = list_model(data, "m.tflite", None, (fault, Refusal("file.x", "the file"))).operators
-    assert (operator.status, operator.refusals) == ("refused", (fault,))
+    data = bytearray(relu_model(("in", "out"), unsupported=None))
+    output = tflite.Model.GetRootAs(data, 0).Subgraphs(0).Tensors(1)._tab
+    struct.pack_into("<i", data, output.Vector(output.Offset(4)), -1)
+    with pytest.raises(ModelError) as error:
+        Model(bytes(data), "m.tflite")
+    (fault,) = error.value.refusals
+    assert fault.code == "tensor.shape"
+    other = Refusal("file.x", "the file")
+    listing = list_model(bytes(data), "m.tflite", None, (fault, other))
+    (operator,) = listing.operators
+    assert (operator.status, operator.refusals, listing.refusals) == ("refused", (fault,), (other,))
     assert list_model(b"", "m.tflite", None, (fault,)).refusals == (fault,)

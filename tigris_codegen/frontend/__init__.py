@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tigris_codegen.frontend.read import read_model
+from tigris_codegen.frontend.survey import FileTensor, survey
 
-__all__ = ["read_model"]
+__all__ = ["FileTensor", "read_model", "survey"]

@@ -25,7 +25,6 @@ from tigris_codegen.frontend.flatbuffer import (
 from tigris_codegen.ir.edit import without_dead_tensors
 from tigris_codegen.ir.graph import DType, Graph, Op, Quantization, Tensor
 from tigris_codegen.ir.verify import verify
-from tigris_codegen.numerics import INT32_MAX, INT32_MIN
 from tigris_codegen.ops import SPECS
 from tigris_codegen.ops.spec import OpSpec, base_tensor, is_view
 
@@ -56,6 +55,7 @@ _CUSTOM = tflite.BuiltinOperator.CUSTOM
 
 #: Types whose values stand for others; a scale of any other type means nothing.
 _QUANTIZED = {kind for kind, dtype in _TYPES.items() if dtype not in (DType.F32, DType.BOOL)}
+_INT32 = np.iinfo(np.int32)
 _FLOAT16_BYTES = 2
 _BUILTIN_CODE_FIELD = 10  # of an operator code: where its field list has it
 
@@ -143,7 +143,7 @@ class Reader:
         subgraph = self.model.Subgraphs(0)
         count = subgraph.TensorsLength()
         return Contents(
-            tuple(_unique_names([text(subgraph.Tensors(i).Name()) for i in range(count)])),
+            tuple(_unique_names([_text(subgraph.Tensors(i).Name()) for i in range(count)])),
             self._indices(subgraph.InputsAsNumpy(), count, "a model input", optional=False),
             self._indices(subgraph.OutputsAsNumpy(), count, "a model output", optional=False),
             tuple(self._operator(subgraph, i, count) for i in range(subgraph.OperatorsLength())),
@@ -203,7 +203,7 @@ class Reader:
         number = max(code.DeprecatedBuiltinCode(), _builtin_code(code))
         kind, problem = _OPERATOR_NAMES.get(number, f"#{number}"), None
         if number == _CUSTOM:
-            custom = text(code.CustomCode())
+            custom = _printable(_text(code.CustomCode()))
             kind, problem = f"CUSTOM:{custom}", _custom_problem(index, custom)
         elif kind not in SPECS:
             problem = Refusal("operator.unsupported", "not supported", index, kind)
@@ -316,7 +316,7 @@ class Reader:
             raise _Fault("quantization", f"has {len(scales)} scales and {len(zero_points)} zero points", None)
         if not all(map(math.isfinite, scales)):
             raise _Fault("quantization", "has a scale that is not finite", None)
-        wide = next((z for z in zero_points if not INT32_MIN <= z <= INT32_MAX), None)
+        wide = next((z for z in zero_points if not _INT32.min <= z <= _INT32.max), None)
         if wide is not None:
             raise _Fault("quantization", f"has the zero point {wide}, which takes more than 32 bits", None)
         return Quantization(scales, zero_points, table.QuantizedDimension())
@@ -401,7 +401,9 @@ class Reader:
     def _check_memory(self, graph: Graph) -> None:
         """Refuses the first operator at which whole tensors, alive together, take too much."""
         base = {i: i for i in range(len(graph.tensors))}
-        base |= {op.outputs[0]: base[op.inputs[0]] for op in graph.ops if is_view(op)}
+        for op in graph.ops:
+            if is_view(op):
+                base[op.outputs[0]] = base[op.inputs[0]]
         last = {base[t]: number for number, op in enumerate(graph.ops) for t in (*op.inputs, *op.outputs) if t >= 0}
         last |= {base[t]: len(graph.ops) for t in graph.outputs}
         alive = {i: graph.tensors[i].bytes for i in graph.inputs}
@@ -471,10 +473,14 @@ def _trimmed(inputs: tuple[int, ...]) -> tuple[int, ...]:
     return inputs
 
 
-def text(name: bytes | None) -> str:
-    """A name in one line: what does not print, like the NUL that would end it in a plan, is escaped."""
-    found = (name or b"").decode("utf-8", "replace")
-    return found if found.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in found)
+def _text(name: bytes | None) -> str:
+    """A name; a NUL, which would end it in a plan, is spelled out."""
+    return (name or b"").decode("utf-8", "replace").replace("\0", "\\0")
+
+
+def _printable(text: str) -> str:
+    """Without what would break the line of a message."""
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def _shape(raw: Any) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -92,24 +92,43 @@ class Problem:
         found = {t: np.full(stored.rows, -1, np.int64) for t, stored in self.stored.items()}
         for tensor, works in self.producers.items():
             for work in reversed(works):
-                first, stop = self.output_rows(work)
+                first, stop = self.output_rows[work]
                 found[tensor][first:stop] = work
         return found
 
-    def tileable(self, index: int) -> bool:
-        """Whether the work may run in bands of its output rows."""
-        work = self.works[index]
-        return work.tileable and not self._foreign(work.output.tensor, work.output.rows)
+    @cached_property
+    def tileable(self) -> tuple[bool, ...]:
+        """Per work, whether it may run in bands of its output rows."""
+        return tuple(w.tileable and not self._foreign(w.output.tensor, w.output.rows) for w in self.works)
 
-    def output_rows(self, index: int) -> tuple[int, int]:
-        """Half-open range of stored rows that the work writes in all."""
-        work = self.works[index]
-        if self._foreign(work.output.tensor, work.output.rows):
-            return 0, self.stored[work.output.tensor].rows
-        return work.first_row, work.first_row + work.row_count
+    @cached_property
+    def in_parts(self) -> tuple[bool, ...]:
+        """Per work, whether it may fold the rows of its first input one after the other."""
+        return tuple(w.parts and w.inputs[0].rows.count == self.stored[w.inputs[0].tensor].rows for w in self.works)
+
+    @cached_property
+    def output_rows(self) -> tuple[tuple[int, int], ...]:
+        """Per work, the half-open range of stored rows that it writes in all."""
+        return tuple(
+            (0, self.stored[w.output.tensor].rows)
+            if self._foreign(w.output.tensor, w.output.rows)
+            else (w.first_row, w.first_row + w.row_count)
+            for w in self.works
+        )
 
     def reads(self, index: int, first: int, stop: int) -> tuple[tuple[int, int, int], ...]:
         """(tensor, first row, stop row) of the stored rows read for output rows [first, stop) of the work."""
+        key = index, first, stop
+        if key not in self._reads:
+            self._reads[key] = self._compute_reads(index, first, stop)
+        return self._reads[key]
+
+    @cached_property
+    def _reads(self) -> dict[tuple[int, int, int], tuple[tuple[int, int, int], ...]]:
+        """What `reads` was asked before: schedules ask the same again and again."""
+        return {}
+
+    def _compute_reads(self, index: int, first: int, stop: int) -> tuple[tuple[int, int, int], ...]:
         work = self.works[index]
         if self._foreign(work.output.tensor, work.output.rows):
             first, stop = work.first_row, work.first_row + work.row_count
@@ -119,6 +138,24 @@ class Problem:
                 begin, end = band_map.needs(first, stop)
                 found.append((operand.tensor, *self._to_stored(operand.tensor, operand.rows, begin, end)))
         return tuple(found)
+
+    def waiting_bytes(self, begin: int, end: int, touched: Container[int]) -> int:
+        """Fast bytes that works before `begin` wrote for works from `end` on, tensors in `touched` apart."""
+        return sum(
+            size
+            for tensor, born, size in self._written_sizes
+            if born < begin and self.last_use[tensor] >= end and tensor not in touched
+        )
+
+    @cached_property
+    def _written_sizes(self) -> tuple[tuple[int, int, int], ...]:
+        """(tensor, work, bytes of its rows that this work is the first to write), of fast tensors."""
+        return tuple(
+            (tensor, int(born), int(count) * stored.row_bytes)
+            for tensor, stored in self.stored.items()
+            if stored.space is Space.FAST
+            for born, count in zip(*np.unique(self.row_born[tensor], return_counts=True), strict=True)
+        )
 
     def _foreign(self, tensor: int, rows: Rows) -> bool:
         return tensor in self.stored and rows.bytes != self.stored[tensor].row_bytes

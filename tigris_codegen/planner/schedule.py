@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tigris_codegen.plan.layout import Flag, Space
+from tigris_codegen.plan.plan import NO_FLAGS
 from tigris_codegen.planner.problem import Problem
 
 #: A tensor's rows [first, stop).
@@ -48,22 +49,22 @@ class Step:
 def section_steps(problem: Problem, section: Section) -> list[Step]:
     """The steps of one section, tensors from outside it being complete."""
     inside = range(section.begin, section.end)
-    done = {w: problem.output_rows(w)[0] for w in inside}
+    done = {w: problem.output_rows[w][0] for w in inside}
     steps: list[Step] = []
 
     def ensure_rows(tensor: int, stop: int) -> None:
         for w in problem.producers.get(tensor, ()):
-            if w in done:
+            if w in done and done[w] < stop:
                 ensure(w, stop)
 
     def ensure(w: int, stop: int) -> None:
-        first, last = problem.output_rows(w)
+        first, last = problem.output_rows[w]
         stop = min(stop, last)
-        if section.height and _in_parts(problem, w):
+        if section.height and problem.in_parts[w]:
             if done[w] < stop:
                 run_in_parts(w, first, last)
             return
-        if not section.height or not problem.tileable(w):
+        if not section.height or not problem.tileable[w]:
             stop = last if done[w] < stop else stop
         while done[w] < stop:
             upto = _band_end(problem, section, w, done[w], stop)
@@ -73,7 +74,7 @@ def section_steps(problem: Problem, section: Section) -> list[Step]:
             work = problem.works[w]
             whole = done[w] == first and upto == last
             call = (work.first_row, work.row_count) if whole else (done[w], upto - done[w])
-            steps.append(Step(w, *call, Flag(0), reads, (work.output.tensor, done[w], upto)))
+            steps.append(Step(w, *call, NO_FLAGS, reads, (work.output.tensor, done[w], upto)))
             done[w] = upto
 
     def run_in_parts(w: int, first: int, last: int) -> None:
@@ -82,24 +83,19 @@ def section_steps(problem: Problem, section: Section) -> list[Step]:
         for begin in range(0, rows, section.height):
             end = min(begin + section.height, rows)
             ensure_rows(tensor, end)
-            flags = Flag.PART | (Flag.FIRST if begin == 0 else Flag(0)) | (Flag.LAST if end == rows else Flag(0))
+            flags = Flag.PART | (Flag.FIRST if begin == 0 else NO_FLAGS) | (Flag.LAST if end == rows else NO_FLAGS)
             # Only the last part writes; until then the sums are in the accumulator.
             write = (work.output.tensor, first, last) if end == rows else (work.output.tensor, first, first)
             steps.append(Step(w, begin, end - begin, flags, ((tensor, begin, end),), write))
         done[w] = last
 
     for w in (section.end - 1, *inside):
-        ensure(w, problem.output_rows(w)[1])
+        ensure(w, problem.output_rows[w][1])
     return steps
 
 
-def _in_parts(problem: Problem, w: int) -> bool:
-    work = problem.works[w]
-    return work.parts and work.inputs[0].rows.count == problem.stored[work.inputs[0].tensor].rows
-
-
 def _band_end(problem: Problem, section: Section, w: int, first: int, stop: int) -> int:
-    if not section.height or not problem.tileable(w):
+    if not section.height or not problem.tileable[w]:
         return stop
     per_image = problem.stored[problem.works[w].output.tensor].per_image
     return min(first + section.height, stop, (first // per_image + 1) * per_image)
@@ -163,13 +159,9 @@ def section_peak(problem: Problem, section: Section, steps: list[Step]) -> int:
         np.subtract.at(change, last + 1, stored.row_bytes)
     for w, (begin, end) in work_spans(steps).items():
         work = problem.works[w]
-        parts = any(s.flags for s in steps[begin : end + 1] if s.work == w)
+        parts = work.accumulator_bytes > 0 and any(s.flags for s in steps[begin : end + 1] if s.work == w)
         extra = work.scratch_bytes + (work.accumulator_bytes if parts else 0)
         change[begin] += extra
         change[end + 1] -= extra
-    waiting = sum(
-        int((problem.row_born[tensor] < section.begin).sum()) * stored.row_bytes
-        for tensor, stored in problem.stored.items()
-        if stored.space is Space.FAST and tensor not in touched and problem.last_use[tensor] >= section.end
-    )
+    waiting = problem.waiting_bytes(section.begin, section.end, touched)
     return int(np.cumsum(change)[: lives.ticks].max()) + waiting

@@ -176,7 +176,7 @@ class Search:
         limits = [round(least * (most / least) ** (k / LIMITS)) for k in range(LIMITS)] if 0 < least < most else []
         if self._fewest_records:
             limits = []
-        cuts = {self._whole: None, **dict.fromkeys(tight)}
+        cuts = {self._whole: None, **dict.fromkeys(tight), **dict.fromkeys(map(self._relaxed, tight))}
         for done, limit in enumerate(limits):
             self._progress("scheduling", done, len(limits))
             cut = self._cut(limit)
@@ -231,6 +231,19 @@ class Search:
                             best[end] = (here, section)
                         break
         return None if best[count] is None else _sections([None if entry is None else entry[1] for entry in best])
+
+    def _relaxed(self, cut: Cut) -> Cut:
+        """The cut with sections in higher bands, or in whole works, where the peak of the whole cut allows that."""
+        limit = self._peak(cut)
+        found: list[Section] = []
+        for section in cut:
+            whole = [Section(w, w + 1, WHOLE) for w in range(section.begin, section.end)]
+            if all(self._cost(s).peak <= limit for s in whole):
+                found += whole
+                continue
+            higher = (Section(section.begin, section.end, h) for h in HEIGHTS if h > section.height != WHOLE)
+            found.append(next((s for s in higher if self._cost(s).peak <= limit), section))
+        return tuple(found)
 
     def _tight_cuts(self, height: int) -> list[Cut]:
         """Per longest section, the cut of least live bytes into sections in bands of `height` rows."""

@@ -241,7 +241,7 @@ class _Origins:
             return "fits"
         if work.row_count <= 1:
             return "one row"
-        return "fits" if self.problem.tileable(index) else "not tileable"
+        return "fits" if self.problem.tileable[index] else "not tileable"
 
 
 def _operator(plan: Plan, op: Operator, records: list[Record], origins: _Origins | None) -> OperatorRow:

@@ -1,0 +1,1 @@
+"""Files made to break the compiler: each converts correctly or is refused in one clear sentence."""
