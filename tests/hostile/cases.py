@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -542,6 +543,7 @@ GROUPS: tuple[Callable[[], Iterator[tuple[str, tuple[bytes, str]]]], ...] = (
 )
 
 
+@cache
 def group(number: int) -> Cases:
     found = list(GROUPS[number]())
     cases = dict(found)

@@ -18,8 +18,9 @@ from tests.corpus import writer
 from tests.corpus.cases import build
 from tests.corpus.writer import ModelWriter, Quantization
 from tigris_codegen.errors import ModelError
-from tigris_codegen.frontend import read_model
+from tigris_codegen.frontend import FileTensor, read_model, survey
 from tigris_codegen.frontend.flatbuffer import DamagedFile, check_structure
+from tigris_codegen.frontend.read import MAX_ALIVE_BYTES
 from tigris_codegen.ir.graph import DType, Graph
 from tigris_codegen.ops.lower import lower_graph
 from tigris_codegen.passes import optimize
@@ -464,3 +465,69 @@ CYCLES: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("damage", CYCLES.values(), ids=CYCLES.keys())
 def test_offsets_that_go_nowhere(damage: Callable[[bytes], bytes]) -> None:
     assert list(refusals(damage(relu()))) == ["file.damaged"]
+
+
+# Surveys.
+
+
+def test_survey_of_a_model_that_converts() -> None:
+    found = survey(dense(True), "m")
+    x, y, w = FileTensor("x", "int8", (1, 4)), FileTensor("y", "int8", (1, 2)), FileTensor("w", "int8", (2, 4))
+    assert (found.inputs, found.outputs, found.refusals) == ((x,), (y,), ())
+    (op,) = found.operators
+    assert (op.index, op.kind, op.inputs, op.outputs, op.refusals) == (0, "FULLY_CONNECTED", (x, w), (y,), ())
+
+
+def test_survey_of_a_model_that_does_not() -> None:
+    """Refusals stand at their operators, those of a tensor at each that uses it; the others are the file's."""
+    m = ModelWriter("several")
+    x, a, y = (m.tensor(n, (1, 4), "int8", Q) for n in "xay")
+    z = m.tensor("z", (1, 4), "int8", Q)
+    m.operator("SIN", [x], [a])
+    m.operator("RELU", [a], [y])
+    m.operator("SIN", [x], [z])
+    data = m.finish([x, x], [y])
+    data = patched_item(data, model_of(data).Subgraphs(0).Tensors(1), 0, 1, -1)
+    found = survey(data, "m")
+    codes = [[r.code for r in op.refusals] for op in found.operators]
+    assert codes == [["operator.unsupported", "tensor.shape"], ["tensor.shape"], []]
+    assert found.operators[1].inputs == (FileTensor("a", "int8", (1, -1)),)
+    assert [r.code for r in found.refusals] == ["file.inputs"]
+    attributed = {*found.refusals, *(r for op in found.operators for r in op.refusals)}
+    with pytest.raises(ModelError) as caught:
+        read_model(data, "m")
+    assert attributed == set(caught.value.refusals)
+
+
+def test_survey_of_a_file_that_is_no_model() -> None:
+    for data, code in ((b"", "file.empty"), (b"x" * 20, "file.identifier"), (relu()[:-40], "file.damaged")):
+        found = survey(data, "m")
+        assert (found.inputs, found.outputs, found.operators) == ((), (), ())
+        assert [r.code for r in found.refusals] == [code]
+
+
+def test_survey_lists_the_operators_of_a_model_whose_data_are_damaged() -> None:
+    data = dense(False)
+    found = survey(patched(data, model_of(data).Subgraphs(0).Tensors(2), 2, "I", 99), "m")
+    assert [op.kind for op in found.operators] == ["FULLY_CONNECTED"]
+    assert [r.code for r in found.refusals] == ["file.damaged"]
+
+
+def test_what_is_alive_together_has_a_limit() -> None:
+    """Views cost nothing, what nobody reads any more costs nothing, what is read later does."""
+
+    part = (1, MAX_ALIVE_BYTES // 4)
+    m = ModelWriter("chain")
+    x = last = m.tensor("x", part, "int8", Q)
+    for i in range(5):
+        view, result = m.tensor(f"view{i}", part[::-1], "int8", Q), m.tensor(f"result{i}", part[::-1], "int8", Q)
+        m.operator("RESHAPE", [last], [view])
+        m.operator("RELU", [view], [result])
+        last = result
+    assert len(read_model(m.finish([x], [last]), "m").ops) == 10
+    m = ModelWriter("wide")
+    tensors = [m.tensor(f"t{i}", part, "int8", Q) for i in range(4)]
+    results = [m.tensor(f"y{i}", part, "int8", Q) for i in range(4)]
+    for tensor, result in zip(tensors, results, strict=True):
+        m.operator("RELU", [tensor], [result])
+    assert "operator 0 RELU: 41943040 bytes" in refusals(m.finish(tensors, results))["operator.memory"]

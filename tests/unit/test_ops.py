@@ -498,6 +498,7 @@ REFUSED: dict[str, Graph] = {
     "mul.fused_activation": add("MUL", Activation.OTHER),
     "relu.same_shape": unary("RELU", s8("x", 4), s8("y", 1, 4)),
     "relu.scale_ratio": unary("RELU", s8("x", 4), s8("y", 4, q=TINY)),
+    "relu6.six": unary("RELU6", s8("x", 4, q=TINY), s8("y", 4, q=TINY)),
     "logistic.sigmoid_quantization": unary("LOGISTIC", s8("x", 4), s8("y", 4)),
     "logistic.logistic_scale": unary("LOGISTIC", s8("x", 4, q=TINY), s8("y", 4, q=UNIT)),
     "softmax.rank": unary("SOFTMAX", f32("x"), f32("y"), SoftmaxAttributes(1.0)),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from types import GenericAlias
+from typing import TypeGuard
 
 from tigris_codegen.ops.spec import Kernel, OpSpec
 
@@ -16,6 +18,11 @@ def _modules() -> list[object]:
     return [importlib.import_module(f"{__name__}.{name}") for name in names if name not in _USERS]
 
 
+def _is_class(value: object) -> TypeGuard[type]:
+    """Whether this is a class; Python 3.10 takes list[int] for an instance of type too."""
+    return isinstance(value, type) and not isinstance(value, GenericAlias)
+
+
 def _collect() -> tuple[dict[str, OpSpec], tuple[Kernel, ...]]:
     specs: dict[str, OpSpec] = {}
     kernels: dict[int, Kernel] = {}
@@ -24,7 +31,7 @@ def _collect() -> tuple[dict[str, OpSpec], tuple[Kernel, ...]]:
             if isinstance(value, Kernel):
                 if kernels.setdefault(value.id, value) is not value:
                     raise TypeError(f"kernel id {value.id} is given twice: {kernels[value.id].name}, {value.name}")
-            elif isinstance(value, type) and issubclass(value, OpSpec) and "kind" in vars(value):
+            elif _is_class(value) and issubclass(value, OpSpec) and "kind" in vars(value):
                 specs[value.kind] = value()
     return dict(sorted(specs.items())), tuple(kernels[i] for i in sorted(kernels))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tigris_codegen.ir.graph import DType, Graph, Op, Quantization, Tensor
-from tigris_codegen.numerics import logistic_real_factor, logistic_table, relu6_table, relu_table
+from tigris_codegen.numerics import INT32_MAX, logistic_real_factor, logistic_table, relu6_table, relu_table
 from tigris_codegen.ops import rules as common
 from tigris_codegen.ops.geometry import elementwise_work, input_tensor, output_tensor
 from tigris_codegen.ops.spec import Constant, Kernel, OpSpec, Rule, Work
@@ -73,6 +73,14 @@ def logistic_scale(graph: Graph, op: Op) -> str | None:
     return f": {data.quantization.scale:g}"
 
 
+def six(graph: Graph, op: Op) -> str | None:
+    """an int8 input scale so small that 6 takes more than 32 bits"""
+    data = input_tensor(graph, op, 0)
+    if data.dtype is not DType.S8 or data.quantization is None or 6.0 / data.quantization.scale < INT32_MAX:
+        return None
+    return f": {data.quantization.scale:g}"
+
+
 class _Elementwise(OpSpec):
     """What the functions of one element share."""
 
@@ -118,6 +126,7 @@ class Relu6(_Elementwise):
     kind = "RELU6"
     doc = "Each value limited to 0 to 6; int8 in the quantization of the input, as TensorFlow Lite Micro."
     kernels = (K_LOOKUP_S8, K_CLAMP_F32)
+    rules = (*_Elementwise.rules, six)
 
     def table(self, data: Quantization, output: Quantization) -> NDArray[np.uint8]:
         return relu6_table(data.scale, data.zero_point)

@@ -184,7 +184,7 @@ def conv_plane(graph: Graph, op: Op) -> Plane:
 
 
 def size(graph: Graph, op: Op) -> str | None:
-    """a dimension, or the rows of all images, above 65535"""
+    """a dimension, or the rows of all images, above 65535; or a stride, dilation or padding above 32767"""
     channels = (input_tensor(graph, op, 0).shape[3], output_tensor(graph, op).shape[3])
     return common.plane_fault(conv_plane(graph, op), channels)
 

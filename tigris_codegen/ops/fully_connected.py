@@ -92,8 +92,7 @@ def output_shape(graph: Graph, op: Op) -> str | None:
     data, output = input_tensor(graph, op, 0), output_tensor(graph, op)
     out_features, in_features = input_tensor(graph, op, 1).shape
     positions, left = divmod(data.elements, in_features)
-    last = output.shape[-1] if output.shape else 1
-    if not left and last == out_features and output.elements == positions * out_features:
+    if not left and output.shape[-1:] == (out_features,) and output.elements == positions * out_features:
         return None
     shapes = (common.shape_text(t.shape) for t in (data, input_tensor(graph, op, 1), output))
     return ": input {}, weights {}, output {}".format(*shapes)

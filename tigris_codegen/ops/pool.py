@@ -109,7 +109,7 @@ def outside(graph: Graph, op: Op) -> str | None:
 
 
 def size(graph: Graph, op: Op) -> str | None:
-    """a dimension, or the rows of all images, above 65535"""
+    """a dimension, or the rows of all images, above 65535; or a stride, dilation or padding above 32767"""
     return common.plane_fault(Plane(*_pool_axes(graph, op)), (input_tensor(graph, op, 0).shape[3],))
 
 

@@ -21,6 +21,9 @@ from tigris_codegen.ops.spec import hint
 #: Smallest and largest value of quantized types.
 LIMITS = {DType.S8: (-128, 127), DType.U8: (0, 255)}
 
+#: Largest stride, dilation and padding: TFLite Micro holds them in signed 16 bits.
+MAX_STEP = 0x7FFF
+
 #: Multipliers are below 1 and shifted left by at most 30.
 LARGEST_FACTOR = float((1 << 30) - 1)
 
@@ -203,13 +206,15 @@ def broadcast_output(graph: Graph, op: Op) -> str | None:
 
 
 def plane_fault(image: Plane, channels: tuple[int, ...]) -> str | None:
-    """Details where a dimension or the number of rows does not fit 16 bits."""
+    """Details where a dimension or the number of rows does not fit 16 bits, or a step what TFLite Micro holds it in."""
     for name, value in image.params().items():
         if value > MAX_U16:
             return f": {name} is {value}"
     for axis in (image.vertical, image.horizontal):
-        if axis.dilation > MAX_U16:
-            return f": a dilation of {axis.dilation}"
+        steps = {"stride": axis.stride, "dilation": axis.dilation, "padding": axis.before}
+        for name, value in steps.items():
+            if value > MAX_STEP:
+                return f": a {name} of {value}"
     rows = image.images * max(image.vertical.input, image.vertical.output)
     if rows > MAX_U16:
         return f": {rows} rows over all images"

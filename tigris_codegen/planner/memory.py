@@ -129,7 +129,7 @@ def _whole(key: Key, written: Ints, read: Ints, row_bytes: int) -> Block:
     """A tensor stored whole: at each tick from its first live row to its last."""
     first, last = int(written.min()), int(read.max())
     count = last - first + 1
-    low = np.full(count, len(written), np.int64)
+    low: Ints = np.full(count, len(written), np.int64)
     high = np.zeros(count, np.int64)
     for row, (begin, end) in enumerate(zip(written - first, read - first, strict=True)):
         np.minimum(low[begin : end + 1], row, out=low[begin : end + 1])

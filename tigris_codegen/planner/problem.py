@@ -89,7 +89,7 @@ class Problem:
     @cached_property
     def row_born(self) -> dict[int, NDArray[np.int64]]:
         """Tensor -> per row, the first work that writes it, -1 for model inputs."""
-        found = {t: np.full(stored.rows, -1, np.int64) for t, stored in self.stored.items()}
+        found: dict[int, NDArray[np.int64]] = {t: np.full(s.rows, -1, np.int64) for t, s in self.stored.items()}
         for tensor, works in self.producers.items():
             for work in reversed(works):
                 first, stop = self.output_rows[work]
