@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -91,9 +92,9 @@ class _Elementwise(OpSpec):
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> NoAttributes:
         return NoAttributes()
 
+    @abstractmethod
     def table(self, data: Quantization, output: Quantization) -> NDArray[np.uint8]:
         """The int8 function: outputs by input byte."""
-        raise NotImplementedError
 
     def float_params(self) -> dict[str, float]:
         """What the float kernel takes besides the number of elements."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -154,9 +155,9 @@ class _Binary(OpSpec):
     def read_attributes(self, options: Any, inputs: Sequence[Tensor | None]) -> BinaryAttributes:
         return BinaryAttributes(common.read_activation(options.FusedActivationFunction()))
 
+    @abstractmethod
     def quantization(self, a: float, b: float, output: float) -> dict[str, int]:
         """The multipliers and shifts of the int8 kernel."""
-        raise NotImplementedError
 
     def lower(self, graph: Graph, op: Op) -> tuple[Work, ...]:
         a, b, output = input_tensor(graph, op, 0), input_tensor(graph, op, 1), output_tensor(graph, op)
