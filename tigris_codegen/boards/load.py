@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from tigris_codegen import resources
-from tigris_codegen.boards.model import Board, BoardFile, Emulators, SocFile
+from tigris_codegen.boards.model import Board, BoardFile, Emulators, Framework, FrameworkName, SocFile
 from tigris_codegen.errors import MissingError, UsageError
 
 if sys.version_info >= (3, 11):
@@ -21,6 +21,14 @@ else:
     import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
 
 File = TypeVar("File", bound=BaseModel)
+
+#: Framework -> the names that it has of its own for a board, which it cannot do without.
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "zephyr": ("id",),
+    "esp-idf": ("id",),
+    "platformio": ("id", "platform", "sdk"),
+}
+_ALL_NAMES = ("id", "platform", "sdk")
 
 
 def _folders(extra: Iterable[Path]) -> list[Path]:
@@ -73,9 +81,9 @@ def _merge(file: BoardFile, soc: SocFile, files: Mapping[str, bytes]) -> Board:
     """What the board says, what it does not say from its SoC; UsageError for what neither says."""
     clock_hz = file.clock_hz or soc.clock_hz
     memory = file.memory or soc.memory
-    frameworks = file.frameworks or soc.frameworks
-    if clock_hz is None or memory is None or frameworks is None:
-        values = {"clock_hz": clock_hz, "memory": memory, "frameworks": frameworks}
+    frameworks = _merge_frameworks(file, soc)
+    if clock_hz is None or memory is None or not frameworks:
+        values = {"clock_hz": clock_hz, "memory": memory, "frameworks": frameworks or None}
         absent = [key for key, value in values.items() if value is None]
         raise UsageError("\n".join(f"{key}: missing, here and in the SoC {soc.name}" for key in absent))
     return Board(
@@ -95,9 +103,32 @@ def _merge(file: BoardFile, soc: SocFile, files: Mapping[str, bytes]) -> Board:
     )
 
 
+def _merge_frameworks(file: BoardFile, soc: SocFile) -> dict[FrameworkName, Framework]:
+    """The board's own frameworks first, then those of its SoC; what only the SoC names, unfinished, it does not have."""
+    merged: dict[FrameworkName, Framework] = {}
+    for name in dict.fromkeys([*file.frameworks, *soc.frameworks]):
+        said: dict[str, Any] = {}
+        for part in (soc.frameworks.get(name), file.frameworks.get(name)):
+            if part is not None:
+                said |= part.model_dump(exclude_none=True)
+        needed = ("program", "data", "stack", "takes", *_NAMES.get(name, ()))
+        absent = [key for key in needed if key not in said]
+        if not absent:
+            merged[name] = Framework(**said)
+        elif name in file.frameworks:
+            raise UsageError("\n".join(f"frameworks.{name}.{key}: missing" for key in absent))
+    return merged
+
+
 def _contradictions(board: Board) -> list[str]:
     """What the schema cannot see: names that lead nowhere, regions that overlap, takes that exceed a region."""
-    return [*_of_memory(board), *_of_frameworks(board), *_of_core(board), *_of_console(board)]
+    return [
+        *_of_memory(board),
+        *_of_frameworks(board),
+        *_of_framework_names(board),
+        *_of_core(board),
+        *_of_console(board),
+    ]
 
 
 def _of_memory(board: Board) -> Iterator[str]:
@@ -128,12 +159,23 @@ def _of_frameworks(board: Board) -> Iterator[str]:
                 yield f"frameworks.{name}.takes: more than the {regions[region].size} bytes of {region}"
 
 
+def _of_framework_names(board: Board) -> Iterator[str]:
+    regions = {region.name for region in board.memory}
+    for name, use in board.frameworks.items():
+        for key in set(_ALL_NAMES) - set(_NAMES.get(name, ())):
+            if getattr(use, key):
+                yield f"frameworks.{name}.{key}: {name} has no use for it"
+        for region in use.regions:
+            if region not in regions:
+                yield f"frameworks.{name}.regions: no memory region {region}"
+
+
 def _of_core(board: Board) -> Iterator[str]:
     soc = board.soc
     for cache in ("icache", "dcache"):
         if getattr(board, cache) and not getattr(soc, cache):
             yield f"{cache}: {soc.name} has none"
-    if soc.core != "host":
+    if "baremetal" in board.frameworks and soc.core.startswith("cortex-m"):
         for key in ("interrupts", "priority_bits"):
             if getattr(soc, key) is None:
                 yield f"{key}: missing in the SoC {soc.name}"
@@ -142,7 +184,7 @@ def _of_core(board: Board) -> Iterator[str]:
 def _of_console(board: Board) -> Iterator[str]:
     soc, console = board.soc, board.console
     if console is None:
-        if soc.core != "host":
+        if "baremetal" in board.frameworks:
             yield "console: missing"
         return
     if console.uart not in soc.uarts:

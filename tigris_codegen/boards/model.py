@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -16,7 +16,23 @@ Address = Annotated[int, Field(ge=0, le=0xFFFFFFFF)]
 Register = Annotated[int, Field(ge=0, le=0xFFFFFFFC, multiple_of=4)]
 Word = Annotated[int, Field(ge=0, le=0xFFFFFFFF)]
 Size = Annotated[int, Field(gt=0, le=0xFFFFFFFF)]
-FrameworkName = Literal["baremetal", "posix"]
+FrameworkName = Literal["baremetal", "zephyr", "esp-idf", "platformio", "posix"]
+Core = Literal[
+    "cortex-m0",
+    "cortex-m0plus",
+    "cortex-m3",
+    "cortex-m4",
+    "cortex-m7",
+    "cortex-m33",
+    "cortex-m55",
+    "riscv32",
+    "xtensa-lx6",
+    "xtensa-lx7",
+    "host",
+]
+Sources = Annotated[tuple[str, ...], Field(strict=False)]
+#: A line of a Kconfig configuration file.
+Setting = Annotated[str, StringConstraints(pattern=r"^CONFIG_[A-Z0-9_]+=\S+$")]
 
 
 class _Table(BaseModel):
@@ -94,16 +110,39 @@ class Console(_Table):
     tx: Pin | None = None
 
 
-class Framework(_Table):
+class FrameworkFile(_Table):
+    """How a framework uses the memory, as far as a file says: a board's file completes that of its SoC, key by key."""
+
+    program: Identifier | None = None
+    data: Identifier | None = None
+    stack: Annotated[int, Field(ge=512, multiple_of=8)] | None = None
+    takes: Mapping[Identifier, Annotated[int, Field(ge=0)]] | None = None
+    id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_./@-]+$")] | None = None
+    regions: Mapping[Identifier, str] | None = None
+    settings: Annotated[tuple[Setting, ...], Field(strict=False)] | None = None
+    platform: FileName | None = None
+    sdk: FileName | None = None
+
+
+@dataclass(frozen=True)
+class Framework:
     """How a framework uses the memory: `program` holds code and plan, `data` variables and stack.
 
-    `takes` is what the framework and the application's frame need of a region, the stack apart.
+    `takes` is what the framework and the application's frame need of a region, the stack apart. A framework with boards
+    of its own has a name for this one (`id`: a Zephyr board, an ESP-IDF target, a PlatformIO board), for regions
+    (`regions`: a devicetree node, a section) and `settings` that its Kconfig needs. `platform` and `sdk` are
+    PlatformIO's `platform` and `framework`.
     """
 
-    program: Identifier
-    data: Identifier
-    stack: Annotated[int, Field(ge=512, multiple_of=8)]
-    takes: Mapping[Identifier, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
+    program: str
+    data: str
+    stack: int
+    takes: Mapping[str, int]
+    id: str = ""
+    regions: Mapping[str, str] = field(default_factory=dict)
+    settings: tuple[str, ...] = ()
+    platform: str = ""
+    sdk: str = ""
 
 
 class Qemu(_Table):
@@ -152,16 +191,15 @@ class Emulators(_Table):
 
 
 MemoryMap = Annotated[tuple[Memory, ...], Field(strict=False, min_length=1)]
-Frameworks = Annotated[Mapping[FrameworkName, Framework], Field(min_length=1)]
-Sources = Annotated[tuple[str, ...], Field(strict=False)]
+Frameworks = Mapping[FrameworkName, FrameworkFile]
 
 
 class SocFile(_Table):
-    """boards/soc/<name>.toml. `clock_hz`, `memory` and `frameworks` hold for boards that do not say otherwise."""
+    """boards/soc/<name>.toml. `clock_hz`, `memory` and `frameworks` hold where a board does not say otherwise."""
 
     name: FileName
     title: str
-    core: Literal["cortex-m4", "cortex-m7", "host"]
+    core: Core
     fpu: Literal["none", "sp", "dp"]
     #: What the compiler may use of the FPU, where that is less.
     compile_fpu: Literal["none", "sp", "dp"] | None = None
@@ -174,7 +212,7 @@ class SocFile(_Table):
     sources: Annotated[Sources, Field(min_length=1)]
     clock_hz: Annotated[int, Field(gt=0)] | None = None
     memory: MemoryMap | None = None
-    frameworks: Frameworks | None = None
+    frameworks: Frameworks = Field(default_factory=dict)
     #: What start-up switches on before it touches the memory.
     enable: Annotated[tuple[Bits, ...], Field(strict=False)] = ()
     uarts: Mapping[Identifier, Uart] = Field(default_factory=dict)
@@ -195,7 +233,7 @@ class BoardFile(_Table):
     dcache: bool | None = None
     clock_hz: Annotated[int, Field(gt=0)] | None = None
     memory: MemoryMap | None = None
-    frameworks: Frameworks | None = None
+    frameworks: Frameworks = Field(default_factory=dict)
     emulators: BoardEmulators = BoardEmulators()
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from tigris_codegen.boards import Board, FrameworkName
+from tigris_codegen.boards import Board, Framework, FrameworkName
 from tigris_codegen.codegen.board_context import BoardContext, board_context
 from tigris_codegen.codegen.placement import Placement
 from tigris_codegen.codegen.vectors import TestVector
@@ -86,13 +86,6 @@ class SurroundingsContext:
     stack_note: str
 
 
-#: The project's own linker script places the sections.
-IN_PROJECT = SurroundingsContext(
-    ".tigris_fast",
-    ".tigris_slow",
-    ".tigris_plan",
-    "The stack that the project reserves, interrupts and the application included.",
-)
 #: Any linker script takes these sections with its other variables and constants, and may place each by its name.
 IN_FIRMWARE = SurroundingsContext(
     ".bss.tigris_fast",
@@ -100,6 +93,8 @@ IN_FIRMWARE = SurroundingsContext(
     ".rodata.tigris_plan",
     "The stack that an inference takes at most on Cortex-M (GCC, -O2 or -Os), above that of its caller.",
 )
+#: What a stack figure means where the project reserves the stack.
+PROJECT_STACK_NOTE = "The stack that the project reserves, interrupts and the application included."
 #: Stack of the deepest kernel and the executor, with room for the C library below; tests measure it.
 CORE_STACK_BYTES = 1024
 
@@ -150,7 +145,10 @@ class VectorContext:
 
 @dataclass(frozen=True)
 class ProjectContext:
-    """Everything that a template may use; the keys are those of its cookiecutter.json."""
+    """Everything that a template may use; the keys are those of its cookiecutter.json.
+
+    `framework` is what the board file says of the framework, `details` what the framework's own module makes of it.
+    """
 
     project: str
     version: str
@@ -158,6 +156,8 @@ class ProjectContext:
     core: CoreContext
     board: BoardContext
     placement: Placement
+    framework: Framework
+    details: Mapping[str, object]
     vectors: tuple[VectorContext, ...]
     runtime_sources: tuple[str, ...]
 
@@ -283,15 +283,19 @@ def project_context(
     *,
     core_name: str,
     version: str,
+    surroundings: SurroundingsContext,
+    details: Mapping[str, object],
 ) -> ProjectContext:
     """All that the templates print."""
     return ProjectContext(
         project=core_name,
         version=version,
         backend=plan_backend(plan),
-        core=core_context(plan, plan_bytes, core_name, IN_PROJECT, board.frameworks[framework].stack),
+        core=core_context(plan, plan_bytes, core_name, surroundings, board.frameworks[framework].stack),
         board=board_context(board),
         placement=placement,
+        framework=board.frameworks[framework],
+        details=details,
         vectors=tuple(
             VectorContext(_blocks(n, "input", v.inputs), _blocks(n, "output", v.outputs)) for n, v in enumerate(vectors)
         ),

@@ -10,6 +10,8 @@ from pathlib import Path
 from tigris_codegen import resources
 from tigris_codegen.boards import Board
 from tigris_codegen.codegen.context import ProjectContext, check_core_name, plan_backend, project_context
+from tigris_codegen.codegen.frameworks import FRAMEWORKS
+from tigris_codegen.codegen.frameworks.framework import Request
 from tigris_codegen.codegen.lock import Lock, Option, hashes, portable_options, sha256
 from tigris_codegen.codegen.placement import Placement, place
 from tigris_codegen.codegen.render import render
@@ -73,10 +75,23 @@ def generate_project(
     previous = check_project(out, force)
     runtime = runtime_files(resources.runtime_dir(), plan.kernels)
     version = runtime_version(runtime)
+    request = Request(plan, len(plan_bytes), board, placement)
     context = project_context(
-        plan, plan_bytes, board, name, placement, vectors, runtime.sources, core_name=core_name, version=version
+        plan,
+        plan_bytes,
+        board,
+        name,
+        placement,
+        vectors,
+        runtime.sources,
+        core_name=core_name,
+        version=version,
+        surroundings=FRAMEWORKS[name].surroundings(request),
+        details=FRAMEWORKS[name].details(request),
     )
     files = _files(context, runtime, name)
+    for path, data in FRAMEWORKS[name].files(request, resources.templates_dir() / name).items():
+        files.add(path, data, f"the framework {name}")
     for path, data in board.files.items():
         files.add(f"{BOARD_FILES}/{path}", data, "the board")
     files.add(EXPECTED, _expected(plan, vectors, board.frameworks[name].stack), "the self-test")
@@ -104,10 +119,6 @@ def _files(context: ProjectContext, runtime: RuntimeFiles, framework: str) -> Fi
     for template in ("_common", framework):
         for path, data in render(resources.templates_dir() / template, values).items():
             files.add(path, data, f"the template {template}")
-    if context.board.console is not None:
-        driver = f"uart_{context.board.console.driver}.c"
-        data = (resources.templates_dir() / framework / "drivers" / driver).read_bytes()
-        files.add(f"{GENERATED}/platform/{driver}", data, "the console driver")
     for path, data in runtime.contents.items():
         files.add(f"{GENERATED}/runtime/{path}", data, "the runtime")
     return files
