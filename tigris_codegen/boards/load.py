@@ -104,7 +104,7 @@ def _merge(file: BoardFile, soc: SocFile, files: Mapping[str, bytes]) -> Board:
 
 
 def _merge_frameworks(file: BoardFile, soc: SocFile) -> dict[FrameworkName, Framework]:
-    """The board's own frameworks first, then those of its SoC; what only the SoC names, unfinished, it does not have."""
+    """The board's own frameworks first, then those of its SoC; not what only the SoC names, unfinished."""
     merged: dict[FrameworkName, Framework] = {}
     for name in dict.fromkeys([*file.frameworks, *soc.frameworks]):
         said: dict[str, Any] = {}
