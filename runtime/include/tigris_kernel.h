@@ -64,12 +64,17 @@ typedef struct {
     uint32_t count;
 } tigris_extent_t;
 
-/* What a record reads and writes. */
+/*
+ * What a record reads and writes. Bit i of `in_place`: the kernel makes the call's `elements` in ascending order, one
+ * from one of input i, which it reads before it writes; so the output may lie over elements that are read already.
+ */
 typedef struct tigris_extents {
     tigris_extent_t input[TIGRIS_MAX_INPUTS];
     tigris_extent_t output;
     uint32_t accumulator_bytes;
     uint32_t scratch_bytes;
+    uint32_t in_place;
+    uint32_t elements;
 } tigris_extents_t;
 
 /* Address of a constant; NULL for an absent one. */

@@ -206,12 +206,25 @@ static int spans_meet(span_t a, span_t b)
 
 #define WRITTEN_SPANS 3u
 
-/* What a record writes is apart from all else that it touches: kernels rely on that. The first spans are written. */
-static int spans_apart(const span_t *spans, uint32_t count)
+/* Whether writing element i of the output spares the elements of the input behind i, for every i. */
+static int trails(span_t output, span_t input, uint32_t elements)
+{
+    const uint64_t written = (output.stop - output.start) / elements, read = (input.stop - input.start) / elements;
+    const uint64_t last = elements - 1u; /* both ends move evenly: what holds for the first and last holds between */
+    return elements == 1u || (output.start + written <= input.start + read &&
+                              output.start + last * written <= input.start + last * read);
+}
+
+/*
+ * What a record writes is apart from all else that it touches: kernels rely on that. The first spans are written, the
+ * very first is the output, which may follow an input that the kernel goes through in order.
+ */
+static int spans_apart(const span_t *spans, const tigris_extents_t *extents)
 {
     for (uint32_t i = 0; i < WRITTEN_SPANS; i++) {
-        for (uint32_t k = i + 1u; k < count; k++) {
-            if (spans_meet(spans[i], spans[k])) {
+        for (uint32_t k = i + 1u; k < WRITTEN_SPANS + TIGRIS_MAX_INPUTS; k++) {
+            const uint32_t in_place = i == 0u && k >= WRITTEN_SPANS ? extents->in_place >> (k - WRITTEN_SPANS) & 1u : 0u;
+            if (spans_meet(spans[i], spans[k]) && !(in_place && trails(spans[i], spans[k], extents->elements))) {
                 return 0;
             }
         }
@@ -280,7 +293,7 @@ static tigris_status_t check_run(const tigris_plan_t *plan, const tigris_record_
         }
         spans[WRITTEN_SPANS + i] = span_of(input, extents.input[i], slot);
     }
-    return spans_apart(spans, WRITTEN_SPANS + TIGRIS_MAX_INPUTS) ? TIGRIS_OK : TIGRIS_ERR_OVERLAP;
+    return spans_apart(spans, &extents) ? TIGRIS_OK : TIGRIS_ERR_OVERLAP;
 }
 
 static tigris_status_t check_shift(const tigris_plan_t *plan, const tigris_record_t *record, uint32_t row)

@@ -47,7 +47,7 @@ MUTANTS = (
     Mutant("copies to the front", "tigris_exec.c", "place(mem, to, row, record->slot[0])", "place(mem, to, 0, 0)"),
     Mutant("arena not compared", "tigris_load.c", "end > space_bytes(plan, tigris_space(operand))", "end == 0u"),
     Mutant("window not compared", "tigris_load.c", "extent.count <= held - first;", "held != 0u;"),
-    Mutant("overlap allowed", "tigris_load.c", "if (spans_meet(spans[i], spans[k])) {", "if (i > k) {"),
+    Mutant("overlap allowed", "tigris_load.c", "if (spans_meet(spans[i], spans[k]) &&", "if (i > k &&"),
     Mutant(
         "windows taken for whole",
         "tigris_load.c",

@@ -197,6 +197,7 @@ class _Binary(OpSpec):
                 source=op.source,
                 first_row=0,
                 row_count=view.rows.count,
+                in_place=tuple(i for i in (0, 1) if not view.repeat[i]),
             ),
         )
 

@@ -196,5 +196,6 @@ def elementwise_work(
         source=op.source,
         first_row=0,
         row_count=rows.count,
+        in_place=(0,),
         tolerance=tolerance,
     )

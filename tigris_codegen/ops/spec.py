@@ -99,6 +99,8 @@ class Work:
     parts        True: the kernel also accepts PART records over the rows of input 0
     accumulator_bytes, scratch_bytes  fast memory alive during the work
     grain        output channels per unit of a channel range, 0 where the kernel takes none
+    in_place     inputs whose memory the output may take: the kernel goes through the elements of both in ascending
+                 order, one for one, and reads each before it writes it
     """
 
     kernel: Kernel
@@ -114,6 +116,7 @@ class Work:
     accumulator_bytes: int = 0
     scratch_bytes: int = 0
     grain: int = 0
+    in_place: tuple[int, ...] = ()
     tolerance: float = 0.0
     macs: int = 0
 

@@ -9,7 +9,7 @@ that: overwriting one makes a later read fail.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,13 +30,16 @@ class PlanFault(Exception):
 class Access:
     """What one RUN record touches: a row range per input, and of the output whole rows or a strided part of each.
 
-    `part` is (first byte, block bytes, stride, blocks) within each output row, None = whole rows.
+    `part` is (first byte, block bytes, stride, blocks) within each output row, None = whole rows. `in_place` says of
+    each input whether the kernel reads its elements in the order in which it writes the output's, each before that
+    one: then the two may overlap as long as no write reaches an element that is still to be read.
     """
 
     inputs: tuple[tuple[int, int], ...]
     output: tuple[int, int]
     part: tuple[int, int, int, int] | None = None
     accumulator_bytes: int = 0
+    in_place: tuple[bool, ...] = ()
 
 
 Params = Mapping[str, Any]
@@ -124,14 +127,19 @@ def _matrix(c: _Call) -> Access:
 def _broadcast(c: _Call) -> Access:
     p = c.params
     ranges = []
-    for operand, repeat in zip(c.inputs, (p["repeat_a"], p["repeat_b"]), strict=True):
+    repeats = (p["repeat_a"], p["repeat_b"])
+    for operand, repeat in zip(c.inputs, repeats, strict=True):
         ranges.append((0, operand.rows) if repeat & 1 else (c.row, c.stop))
-    return Access(tuple(ranges), (c.row, c.stop))
+    return Access(tuple(ranges), (c.row, c.stop), in_place=tuple(repeat == 0 for repeat in repeats))
 
 
 def _rows_alike(c: _Call) -> Access:
     _expect(c.inputs[0].rows == c.output.rows, "input and output differ in rows")
     return Access(((c.row, c.stop),), (c.row, c.stop))
+
+
+def _elementwise(c: _Call) -> Access:
+    return replace(_rows_alike(c), in_place=(True,))
 
 
 def _pad(c: _Call) -> Access:
@@ -174,7 +182,7 @@ RULES: dict[str, Callable[[_Call], Access]] = {
     "matrix": _matrix,
     "broadcast": _broadcast,
     "vectors": _rows_alike,
-    "elementwise": _rows_alike,
+    "elementwise": _elementwise,
     "pad": _pad,
     "mean": _mean,
     "place": _place,
@@ -243,6 +251,13 @@ def _meet(a: Span, b: Span) -> bool:
     return a[0] is b[0] and a[1] < b[2] and b[1] < a[2]
 
 
+def _trails(output: Span, source: Span, elements: int) -> bool:
+    """Whether writing element i of the output leaves all elements of the input behind i as they are, for every i."""
+    out_size, in_size = ((span[2] - span[1]) // elements for span in (output, source))
+    # Both ends move evenly, so the first and the last element decide for all between.
+    return all(output[1] + out_size * n <= source[1] + in_size * n for n in (1, elements - 1) if n < elements)
+
+
 class _Run:
     """One execution of the schedule on labels."""
 
@@ -301,12 +316,15 @@ class _Run:
         element = 4 if form.name.endswith("f32") else 1
         access = RULES[form.access](_Call(record, row, op.params, element, output, inputs))
         _expect(record.rows > 0, "no rows")
-        reads, writes = [], []
+        reads: list[Span] = []
+        behind: list[Span] = []  # inputs that the output may follow
+        writes: list[Span] = []
         for index, (operand, (first, stop)) in enumerate(zip(inputs, access.inputs, strict=True)):
             if stop > first and operand.space in self.memory.pools:
                 place = record.slot[index + 1] if operand.window else first
                 self._check(operand, first, stop, place)
-                reads.append(_span(operand, place, stop - first))
+                span = _span(operand, place, stop - first)
+                (behind if index < len(access.in_place) and access.in_place[index] else reads).append(span)
         part, last = bool(record.flags & Flag.PART), bool(record.flags & Flag.LAST)
         work = [op.accumulator if part else None, op.scratch]
         writes += [_span(o, 0, o.rows) for o in (self.plan.operands[w] for w in work if w is not None)]
@@ -317,6 +335,11 @@ class _Run:
         for index, span in enumerate(writes):
             for other in (*writes[index + 1 :], *reads):
                 _expect(not _meet(span, other), "what the record writes overlaps what else it touches")
+            for other in behind:
+                # The output is the last of the spans written; these kernels have no working memory.
+                elements = (span[2] - span[1]) // element if index == len(writes) - 1 else 0
+                apart = not _meet(span, other) or (elements > 0 and _trails(span, other, elements))
+                _expect(apart, "what the record writes overtakes what it reads")
         if part:
             self._sum_part(record, row, op, access, inputs[0])
             if not last:

@@ -8,7 +8,7 @@ wherever their ranges do not meet at the same tick.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,7 +49,8 @@ class Block:
     """`key` says what it is: ("tensor" | "accumulator" | "scratch", tensor or work number).
 
     From tick `first` on, `low[i]` to `high[i]` is the range of bytes occupied at tick first + i; empty where both are
-    equal. `window` is None for what is stored whole.
+    equal. `window` is None for what is stored whole. `parts` are the blocks that a joined one holds, each with its
+    place in it.
     """
 
     key: Key
@@ -58,6 +59,7 @@ class Block:
     high: Ints
     window: Window | None = None
     space: Space = Space.FAST
+    parts: tuple[tuple[Block, int], ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -74,11 +76,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Layout:
-    """Addresses of all blocks and the bytes they take in all."""
+    """Addresses of all blocks and the bytes they take in all; `joined` are the groups that hand memory on in place."""
 
     blocks: dict[Key, Block]
     addresses: dict[Key, int]
     bytes: int
+    joined: tuple[tuple[Key, ...], ...] = ()
 
 
 def make_blocks(problem: Problem, steps: Sequence[Step], window_share: float = WINDOW_SHARE) -> tuple[Block, ...]:
@@ -166,6 +169,61 @@ def _windowed(key: Key, steps: Sequence[Step], touching: list[int], tensor: int,
     return Block(key, first, np.zeros_like(high), high * row_bytes, Window(rows, origins, tuple(shifts)))
 
 
+def join(problem: Problem, steps: Sequence[Step], blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The blocks with every output that may take the memory of its dying input joined to that input's block.
+
+    A kernel that goes through the elements in order may write over those that it has read. An output of smaller or
+    equal elements begins where its input begins, one of larger elements ends where its input ends: so in one call no
+    write reaches an element still to be read.
+    """
+    tensors = {
+        block.key[1]: block
+        for block in blocks
+        if block.key[0] == "tensor" and block.window is None and block.space is Space.FAST
+    }
+    joined: dict[int, list[tuple[int, int]]] = {}  # tensor -> the group that it is in: tensors and places
+    for tick, step in enumerate(steps):
+        target, first, stop = step.write
+        output = tensors.get(target)
+        if output is None or output.first != tick or stop - first != problem.stored[target].rows:
+            continue
+        for source in _dying_inputs(problem, step, tensors):
+            group = joined.setdefault(source, [(source, 0)])
+            place = dict(group)[source]
+            grown = problem.stored[target].bytes - problem.stored[source].bytes
+            group.append((target, place - max(-(-grown // ALIGNMENT) * ALIGNMENT, 0)))
+            joined[target] = group
+            break
+    groups = {id(group): group for group in joined.values() if len(group) > 1}
+    inside = {tensor for group in groups.values() for tensor, _ in group}
+    alone = [block for block in blocks if block.key[0] != "tensor" or block.key[1] not in inside]
+    return (*alone, *(_one_block([(tensors[t], place) for t, place in group]) for group in groups.values()))
+
+
+def _dying_inputs(problem: Problem, step: Step, tensors: Container[int]) -> Iterator[int]:
+    """Inputs of a step whose memory its output may take: whole, in the same pool, read for the last time."""
+    work = problem.works[step.work]
+    for source in (work.inputs[index].tensor for index in work.in_place):
+        reads = [stop - first for tensor, first, stop in step.reads if tensor == source]
+        if source in tensors and reads == [problem.stored[source].rows] and problem.last_use[source] == step.work:
+            yield source
+
+
+def _one_block(group: list[tuple[Block, int]]) -> Block:
+    """The block of a group: at each tick the range from the lowest byte of its members to the highest."""
+    base = min(place for _, place in group)
+    parts = tuple((block, place - base) for block, place in group)
+    first, last = min(b.first for b, _ in parts), max(b.last for b, _ in parts)
+    low: Ints = np.full(last - first + 1, np.iinfo(np.int64).max, np.int64)
+    high = np.zeros(last - first + 1, np.int64)
+    for block, place in parts:
+        at = slice(block.first - first, block.last - first + 1)
+        held = block.high > block.low
+        low[at] = np.where(held, np.minimum(low[at], block.low + place), low[at])
+        high[at] = np.where(held, np.maximum(high[at], block.high + place), high[at])
+    return Block(parts[0][0].key, first, np.minimum(low, high), high, parts=parts)
+
+
 def place(blocks: Iterable[Block], limit: int | None = None) -> tuple[dict[Key, int], int] | None:
     """First fit: each block, in order, at the lowest aligned address free of what is placed; None = over the limit."""
     placed: list[tuple[Block, int]] = []
@@ -229,7 +287,10 @@ def pack(blocks: Sequence[Block], tries: int, bound: int = 0) -> Layout:
         found = place(order, best[1])
         if found is not None:
             best, best_order = found, order
-    return Layout({b.key: b for b in blocks}, *best)
+    addresses, top = best
+    parts = [(part, addresses[b.key] + at) for b in blocks for part, at in b.parts or ((b, 0),)]
+    joined = tuple(tuple(part.key for part, _ in b.parts) for b in blocks if b.parts)
+    return Layout({b.key: b for b, _ in parts}, {b.key: address for b, address in parts}, top, joined)
 
 
 def _promoted(order: list[Block], found: tuple[dict[Key, int], int], rng: random.Random) -> list[Block]:

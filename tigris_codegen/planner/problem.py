@@ -116,6 +116,22 @@ class Problem:
             for w in self.works
         )
 
+    def shared_bytes(self, index: int) -> int:
+        """Bytes of the work's output that take memory of an input dying there, where the work is one step."""
+        work = self.works[index]
+        output = self.stored[work.output.tensor]
+        if self.first_write[work.output.tensor] != index or output.space is not Space.FAST:
+            return 0
+        sizes = (
+            self.stored[source].bytes
+            for source in (work.inputs[i].tensor for i in work.in_place)
+            if source in self.stored
+            and self.last_use[source] == index
+            and self.stored[source].space is Space.FAST
+            and [operand.tensor for operand in work.inputs].count(source) == 1
+        )
+        return min(output.bytes, next(sizes, 0))
+
     def reads(self, index: int, first: int, stop: int) -> tuple[tuple[int, int, int], ...]:
         """(tensor, first row, stop row) of the stored rows read for output rows [first, stop) of the work."""
         key = index, first, stop

@@ -163,5 +163,8 @@ def section_peak(problem: Problem, section: Section, steps: list[Step]) -> int:
         extra = work.scratch_bytes + (work.accumulator_bytes if parts else 0)
         change[begin] += extra
         change[end + 1] -= extra
+    if len(steps) == 1:
+        change[0] -= problem.shared_bytes(section.begin)
+        change[1] += problem.shared_bytes(section.begin)
     waiting = problem.waiting_bytes(section.begin, section.end, touched)
     return int(np.cumsum(change)[: lives.ticks].max()) + waiting

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from tigris_codegen.plan.layout import Space
-from tigris_codegen.planner.memory import Block, Layout, make_blocks, pack
+from tigris_codegen.planner.memory import Block, Layout, join, make_blocks, pack
 from tigris_codegen.planner.problem import Problem
 from tigris_codegen.planner.schedule import WHOLE, Section, Step, section_peak, section_steps
 
@@ -122,11 +123,17 @@ class Search:
     def roomy(self) -> Schedule:
         """Every work in one step."""
         candidate = self._candidate(self._whole)
-        return Schedule(
-            candidate.steps,
-            pack(candidate.of(Space.FAST), self._effort, candidate.peak),
-            pack(candidate.of(Space.SLOW), self._effort),
-        )
+        slow = pack(candidate.of(Space.SLOW), self._effort)
+        return Schedule(candidate.steps, self._pack(candidate), slow)
+
+    def _pack(self, candidate: _Candidate) -> Layout:
+        """The fast pool: outputs in the memory of their inputs where that can be, unless it is better without."""
+        apart = candidate.of(Space.FAST)
+        joined = join(self.problem, candidate.steps, apart)
+        layout = pack(joined, self._effort, candidate.peak)
+        if len(joined) < len(apart) and layout.bytes > candidate.peak:
+            layout = min(layout, pack(apart, self._effort, candidate.peak), key=lambda found: found.bytes)
+        return layout
 
     def bottleneck(self) -> tuple[int, tuple[tuple[str, int], ...]]:
         """The work at which the smallest schedule has most alive, and what is alive there: names and bytes."""
@@ -136,6 +143,9 @@ class Search:
         for block in blocks:
             for i, size in enumerate(block.high - block.low):
                 alive[block.first + i] += int(size)
+        for source, heir in (pair for group in schedule.fast.joined for pair in pairwise(group)):
+            shared = schedule.fast.blocks[heir]
+            alive[shared.first] -= min(shared.bytes, schedule.fast.blocks[source].bytes)
         tick = max(range(len(alive)), key=lambda t: alive[t])
         held = []
         for block in blocks:
@@ -159,7 +169,7 @@ class Search:
         if index not in self._layouts:
             self._progress("placing", len(self._layouts), len(self._candidates))
             candidate = self._candidates[index]
-            self._layouts[index] = pack(candidate.of(Space.FAST), self._effort, candidate.peak)
+            self._layouts[index] = self._pack(candidate)
         return self._layouts[index]
 
     @property

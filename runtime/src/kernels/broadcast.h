@@ -89,6 +89,10 @@ static inline bool broadcast_operand(const tigris_check_t *check, uint32_t i, co
         return bytes != 0u && product(check->input_rows[i], check->input_row_bytes[i]) == bytes;
     }
     extents->input[i] = extents->output;
+    if (repeat == 0u) {
+        extents->in_place |= 1u << i;
+        extents->elements = check->rows * (check->output_row_bytes / size);
+    }
     return bytes != 0u && check->input_rows[i] == dims[0] && check->input_row_bytes[i] == bytes;
 }
 

@@ -24,6 +24,8 @@ static inline tigris_status_t elementwise_check(const tigris_check_t *check, uin
         return TIGRIS_ERR_PARAMS;
     }
     extents->input[0] = extents->output;
+    extents->in_place = 1u;
+    extents->elements = check->rows * (check->output_row_bytes / out_size);
     return TIGRIS_OK;
 }
 
