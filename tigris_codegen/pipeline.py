@@ -9,16 +9,17 @@ from tigris_codegen.errors import FitError
 from tigris_codegen.frontend import read_model
 from tigris_codegen.ir.graph import Graph
 from tigris_codegen.ops.lower import lower_graph
-from tigris_codegen.ops.spec import base_tensor
+from tigris_codegen.ops.spec import Work, base_tensor
 from tigris_codegen.passes import optimize
 from tigris_codegen.plan.codec import encode
 from tigris_codegen.plan.layout import EXECUTOR, Space
 from tigris_codegen.plan.plan import Plan
 from tigris_codegen.plan.verify import verify
+from tigris_codegen.planner.cuts import Progress
 from tigris_codegen.planner.emit import make_plan
 from tigris_codegen.planner.pools import Pools
-from tigris_codegen.planner.problem import Problem, make_problem
-from tigris_codegen.planner.search import EFFORT, Progress, Schedule
+from tigris_codegen.planner.problem import COPY, Problem, make_problem
+from tigris_codegen.planner.search import EFFORT, Schedule, bottleneck
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,20 @@ class MapShape:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A plan, proved, with its bytes. `memory_map` is empty for a plan that was read from a file."""
+    """A plan, proved, with its bytes.
+
+    `memory_map` and `works`, one per operator of the plan, are empty for a plan that was read from a file.
+    """
 
     plan: Plan
     plan_bytes: bytes
     memory_map: tuple[MapShape, ...] = ()
+    works: tuple[Work, ...] = ()
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one inference, those of values computed again included."""
+        return sum(work.macs for work in self.works)
 
 
 class Model:
@@ -56,62 +66,64 @@ class Model:
         *,
         keep_inputs: bool = False,
         effort: int = EFFORT,
+        recompute: float = 0.0,
         progress: Progress | None = None,
     ) -> None:
         """ModelError where the model does not convert; `name` is the file's, for messages.
 
         `keep_inputs` leaves the inputs intact for the caller, `effort` counts placement orders tried per schedule.
+        `recompute` is the part of the model's multiply-accumulates that may be spent on computing values again where
+        nothing else saves enough memory: 0.1 for a tenth.
         """
         self.hash = hashlib.sha256(data).digest()[:16]
         self.bytes = len(data)
         self.graph: Graph = optimize(read_model(data, name))
         base = {t: base_tensor(self.graph, t) for t in range(len(self.graph.tensors))}
         self.problem = make_problem(self.graph, lower_graph(self.graph), base, keep_inputs=keep_inputs)
-        self._pools = Pools(self.problem, effort, progress)
-        self._search = self._pools.single
+        self.recompute = recompute
+        self._pools = Pools(self.problem, effort, progress, int(self.problem.macs * recompute))
 
     def roomy(self) -> Compiled:
         """Every operator in one step, memory shared as well as that allows."""
-        return self._compiled(self.problem, self._search.roomy())
+        return self._compiled(self._pools.roomy())
 
     def smallest(self) -> Compiled:
         """The plan with the least RAM found."""
-        return self._compiled(self.problem, self._search.smallest())
+        return self._compiled(self._pools.smallest())
 
     def frontier(self) -> tuple[Compiled, ...]:
         """Plans of one pool from whole operators to the least RAM found, each with less RAM and more calls."""
-        return tuple(self._compiled(self.problem, schedule) for schedule in self._search.frontier())
+        return tuple(self._compiled(schedule) for schedule in self._pools.frontier())
 
     def within(self, pool: int, slow: int | None = None) -> Compiled:
         """A plan whose RAM, executor workspace included, is at most `pool` bytes, and `slow` bytes of a slow pool.
 
         The slow pool is used only where the fast one does not suffice. FitError where no plan was found.
         """
-        fast = pool - EXECUTOR.size
-        if slow is not None:
-            found = self._pools.within(fast, slow)
-        else:
-            schedule = self._search.within(fast)
-            found = None if schedule is None else (self.problem, schedule)
+        found = self._pools.within(pool - EXECUTOR.size, slow)
         if found is not None:
-            return self._compiled(*found)
+            return self._compiled(found)
         raise self._does_not_fit(pool, slow)
 
     def _does_not_fit(self, pool: int, slow: int | None) -> FitError:
         """By how much, where, what is alive there, and the ways out."""
         need = self.smallest().plan.ram_bytes
-        index, held = self._search.bottleneck()
-        names = ", ".join(f"{_short(name)} {size} B" for name, size in held[:4])
+        schedule = self._pools.smallest()
+        problem = schedule.problem
+        index, held = bottleneck(schedule)
+        names = ", ".join(f"{_short(_block_name(problem, kind, n))} {size} B" for kind, n, size in held[:4])
         more = f" and {len(held) - 4} more" if len(held) > 4 else ""
         at = ""
         if index >= 0:
-            work = self.problem.works[index]
+            work = problem.works[index]
             source = "" if work.source is None else f"operator {work.source}, "
             at = f"; most is alive at {source}{work.kernel.name}: {names}{more}"
         also = "" if slow is None else f", and {slow} bytes of slow memory do not make up for it"
         ways = [f"a pool of {need} bytes"]
         if slow is None:
             ways.append("a second pool, as in -m 64K+8M")
+        if not self.recompute and any(kind == "tensor" and len(problem.readers[n]) > 1 for kind, n, _ in held):
+            ways.append("computing again what waits for a later reader, as in --recompute 50%")
         if self.problem.keep_inputs:
             ways.append("inputs that a run may consume (no --keep-inputs)")
         return FitError(
@@ -121,22 +133,27 @@ class Model:
             "ways out: " + "; ".join(ways),
         )
 
-    def _compiled(self, problem: Problem, schedule: Schedule) -> Compiled:
-        plan = make_plan(problem, schedule, self.hash)
+    def _compiled(self, schedule: Schedule) -> Compiled:
+        plan = make_plan(schedule, self.hash)
         verify(plan)
-        return Compiled(plan, encode(plan), _memory_map(problem, schedule))
+        works = tuple(work for work in schedule.problem.works if work.kernel is not COPY)
+        return Compiled(plan, encode(plan), _memory_map(schedule), works)
 
 
 def _short(name: str) -> str:
     return name if len(name) <= 32 else "..." + name[-29:]
 
 
-def _memory_map(problem: Problem, schedule: Schedule) -> tuple[MapShape, ...]:
+def _block_name(problem: Problem, kind: str, number: int) -> str:
+    return problem.stored[number].name if kind == "tensor" else problem.works[number].kernel.name
+
+
+def _memory_map(schedule: Schedule) -> tuple[MapShape, ...]:
     shapes = []
     for layout in (schedule.fast, schedule.slow):
         for (kind, number), block in layout.blocks.items():
             address = layout.addresses[block.key]
-            name = problem.stored[number].name if kind == "tensor" else problem.works[number].kernel.name
+            name = _block_name(schedule.problem, kind, number)
             low, high = (tuple(int(address + n) for n in edge) for edge in (block.low, block.high))
             shapes.append(MapShape(name, "window" if block.window else kind, block.space, block.first, low, high))
     return tuple(shapes)

@@ -1,4 +1,4 @@
-"""Sizes as people write them: 64K, 256KiB, 1.5M, 300000; and pools: 64K, 64K+8M."""
+"""Sizes as people write them: 64K, 256KiB, 1.5M, 300000; pools: 64K, 64K+8M; and shares: 20%."""
 
 from __future__ import annotations
 
@@ -44,6 +44,14 @@ def parse_pools(text: str) -> Pools:
     if len(sizes) > 2:
         raise UsageError(f"{text!r} names {len(sizes)} pools", "give one, e.g. 64K, or a fast and a slow one: 64K+8M")
     return Pools(*(parse_size(size) for size in sizes))
+
+
+def parse_share(text: str) -> float:
+    """A part of a whole: `20%` is 0.2; UsageError for what is no percentage from 0% to 1000%."""
+    match = re.fullmatch(r"\s*([0-9]{1,4}(?:\.[0-9]{1,6})?)\s*%\s*", text)
+    if match is None or float(match[1]) > 1000:
+        raise UsageError(f"{text!r} is not a percentage", "write 20%, at most 1000%")
+    return float(match[1]) / 100
 
 
 def show_size(size: int) -> str:

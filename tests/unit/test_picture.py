@@ -60,12 +60,12 @@ def test_frontier_goes_from_the_smallest_to_whole_operators() -> None:
 
 
 def test_every_band_reads_the_weights_again() -> None:
-    roomy, smallest = model().roomy().plan, model().smallest().plan
-    assert weights_read_again(roomy, model()) == (0,) * len(roomy.operators)
+    roomy, smallest = model().roomy(), model().smallest()
+    assert weights_read_again(roomy, model()) == (0,) * len(roomy.plan.operators)
     found = analysis(model().smallest()).plan
     assert found is not None
     for op, read_again, stored in zip(
-        found.operators, weights_read_again(smallest, model()), smallest.operators, strict=True
+        found.operators, weights_read_again(smallest, model()), smallest.plan.operators, strict=True
     ):
         if op.bands == 1 or op.kernel == "add_s8":
             assert read_again == 0

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from tigris_codegen.boards import Board, list_boards, load_board
-from tigris_codegen.cli.common import JSON, complete_board, print_json, show
+from tigris_codegen.boards import Board, list_boards, load_board, size_text, sizes_text
+from tigris_codegen.cli.common import BOARDS_PATH, JSON, complete_board, print_json, show
 from tigris_codegen.errors import UsageError
 from tigris_codegen.report.stack import stack_bytes
 
 
 @click.command(short_help="Lists the boards, or shows one.")
 @click.argument("words", nargs=-1, metavar="[list | [show] NAME]", shell_complete=complete_board)
+@BOARDS_PATH
 @JSON
-def boards(words: tuple[str, ...], as_json: bool) -> None:
+def boards(words: tuple[str, ...], boards_path: tuple[Path, ...], as_json: bool) -> None:
     """Lists the boards, or shows board NAME.
 
     \b
@@ -26,7 +28,7 @@ def boards(words: tuple[str, ...], as_json: bool) -> None:
       tigris boards show mps2-an500
     """
     name = _name(words)
-    known = list(list_boards()) if name is None else [load_board(name)]
+    known = list(list_boards(boards_path)) if name is None else [load_board(name, boards_path)]
     if as_json:
         print_json({"boards": [_as_json(board) for board in known]})
     elif name is None:
@@ -58,17 +60,9 @@ def _as_json(board: Board) -> dict[str, Any]:
         "frameworks": list(board.frameworks),
         "available_bytes": {name: board.available(name) for name in board.frameworks},
         "stack_bytes": stack_bytes(board.soc.core),
-        "emulators": _emulators(board),
+        "emulators": list(board.emulators.names),
+        "probe": {"pyocd": board.probe.pyocd, "openocd": list(board.probe.openocd)},
     }
-
-
-def _emulators(board: Board) -> list[str]:
-    return [name for name, value in board.emulators if value is not None]
-
-
-def _size(size: int) -> str:
-    whole = size % (1 << 20) == 0
-    return f"{size >> 20} MiB" if whole else f"{size >> 10} KiB" if size % 1024 == 0 else f"{size} B"
 
 
 def _table(*columns: str) -> Table:
@@ -77,9 +71,10 @@ def _table(*columns: str) -> Table:
 
 def _print_list(console: Console, known: list[Board]) -> None:
     table = _table("board", "core", "RAM", "flash", "frameworks", "emulators")
+    table.columns[0].no_wrap = True
     for board in known:
-        kinds = [", ".join(_size(m.size) for m in board.memory if m.kind == kind) for kind in ("ram", "flash")]
-        table.add_row(board.name, board.soc.core, *kinds, ", ".join(board.frameworks), ", ".join(_emulators(board)))
+        kinds = [sizes_text(m.size for m in board.memory if m.kind == kind) for kind in ("ram", "flash")]
+        table.add_row(board.name, board.soc.core, *kinds, ", ".join(board.frameworks), ", ".join(board.emulators.names))
     console.print(table)
 
 
@@ -89,11 +84,15 @@ def _print_board(console: Console, board: Board) -> None:
     console.print(f"[bold]{board.name}[/bold]  {board.title}", highlight=False)
     console.print(f"  {soc.title}", highlight=False)
     console.print(f"  {soc.core}, {fpu}, {board.clock_hz / 1e6:g} MHz after reset", highlight=False)
-    emulators = ", ".join(_emulators(board)) or "none"
+    emulators = ", ".join(board.emulators.names) or "none"
     console.print(f"  frameworks: {', '.join(board.frameworks)}; emulators: {emulators}\n", highlight=False)
     table = _table("  memory", "base", "size", *(f"for a model ({name})" for name in board.frameworks))
     for region in board.memory:
-        left = [_size(board.available(name)[region.name]) for name in board.frameworks]
-        table.add_row(f"  {region.name} ({region.kind})", f"0x{region.base:08x}", _size(region.size), *left)
+        left = [size_text(board.available(name)[region.name]) for name in board.frameworks]
+        table.add_row(f"  {region.name} ({region.kind})", f"0x{region.base:08x}", size_text(region.size), *left)
     console.print(table)
     console.print(f"\n  flash: {board.flash}", highlight=False, markup=False)
+    if board.probe.pyocd:
+        console.print(f"  pyOCD: {board.probe.pyocd}", highlight=False)
+    if board.probe.openocd:
+        console.print(f"  OpenOCD: {', '.join(board.probe.openocd)}", highlight=False)

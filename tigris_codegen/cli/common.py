@@ -31,8 +31,16 @@ PIPE_COLUMNS = 100
 BUG, STOPPED = 70, 130
 
 
-def complete_board(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    return [board.name for board in list_boards() if board.name.startswith(incomplete)]
+def complete_board(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    folders = [folder for folder in context.params.get("boards_path") or () if folder.is_dir()]
+    return [board.name for board in list_boards(folders) if board.name.startswith(incomplete)]
+
+
+def _check_folders(context: click.Context, _parameter: click.Parameter, folders: tuple[Path, ...]) -> tuple[Path, ...]:
+    for folder in folders:
+        if not folder.is_dir() and not context.resilient_parsing:
+            raise UsageError(f"--boards-path: {folder}: no such folder")
+    return folders
 
 
 #: A file or folder. What is wrong with it is found, and said in our words, when it is opened.
@@ -42,6 +50,15 @@ POOL = click.option(
     "-m", "--memory", "pool", metavar="SIZE", help="RAM but the stack: one pool, 64K, or a fast and a slow one, 64K+8M"
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="print one JSON object, also when the answer is no")
+BOARDS_PATH = click.option(
+    "--boards-path",
+    multiple=True,
+    type=PATH,
+    metavar="FOLDER",
+    is_eager=True,
+    callback=_check_folders,
+    help="folder with boards of your own, looked in first; may be given more than once",
+)
 BACKEND = click.option("--backend", default="reference", show_default=True, metavar="NAME", help="whose kernels")
 
 

@@ -38,17 +38,27 @@ class RefusedModel(ModelError):
 
 
 @dataclass(frozen=True)
+class Planning:
+    """How a model is planned, see `Model`; `effort` None means the usual."""
+
+    keep_inputs: bool = False
+    recompute: float = 0.0
+    effort: int | None = None
+
+
+@dataclass(frozen=True)
 class ModelFile:
     """A model's file, not yet converted."""
 
     path: Path
     data: bytes
 
-    def convert(self, report: Report | None, *, keep_inputs: bool = False, effort: int | None = None) -> Model:
+    def convert(self, report: Report | None, planning: Planning = Planning()) -> Model:
         """ModelError with the file's name where it does not convert; `report` is told how the search goes on."""
-        chosen: dict[str, Any] = {} if effort is None else {"effort": effort}
+        chosen: dict[str, Any] = {} if planning.effort is None else {"effort": planning.effort}
+        chosen |= {"keep_inputs": planning.keep_inputs, "recompute": planning.recompute}
         try:
-            return Model(self.data, self.path.name, keep_inputs=keep_inputs, progress=report, **chosen)
+            return Model(self.data, self.path.name, progress=report, **chosen)
         except ModelError as error:
             raise RefusedModel(self.path, error.refusals) from error
 

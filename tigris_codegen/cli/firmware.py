@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tigris_codegen.cli.common import (
     BACKEND,
+    BOARDS_PATH,
     JSON,
     PATH,
     POOL,
@@ -21,8 +22,8 @@ from tigris_codegen.cli.common import (
     print_json,
     stop,
 )
-from tigris_codegen.cli.files import PlanFile, open_either, read_array
-from tigris_codegen.cli.fit import EFFORT, KEEP_INPUTS, Planned, Target, make_target, placed, plan_for
+from tigris_codegen.cli.files import PlanFile, Planning, open_either, read_array
+from tigris_codegen.cli.fit import Planned, Target, make_target, placed, plan_for, planning_options
 from tigris_codegen.cli.progress import progress, stage
 from tigris_codegen.codegen import RuntimeMode, TestVector, core_name_for, generate_core, generate_project, read_lock
 from tigris_codegen.emulate import EMULATORS, VerifyResult, verify_project
@@ -37,6 +38,7 @@ from tigris_codegen.sizes import show_size
 @click.command(short_help="Writes the firmware project of MODEL or PLAN for a board.")
 @click.argument("model", metavar="MODEL|PLAN", type=PATH)
 @board_option("board, required for a project")
+@BOARDS_PATH
 @click.option("-o", "--output", required=True, type=PATH, help="folder of the project")
 @POOL
 @click.option(
@@ -61,13 +63,13 @@ from tigris_codegen.sizes import show_size
     help="for a core: put the runtime beside it, or not",
 )
 @click.option("--test-input", type=PATH, help="inputs of the self-test: .npy of one input or a batch of it")
-@KEEP_INPUTS
-@EFFORT
+@planning_options
 @click.option("--force", is_flag=True, help="overwrite generated files that were edited")
 @JSON
 def codegen(
     model: Path,
     board: str | None,
+    boards_path: tuple[Path, ...],
     output: Path,
     pool: str | None,
     form: str,
@@ -79,8 +81,7 @@ def codegen(
     reserve: str,
     runtime: RuntimeMode,
     test_input: Path | None,
-    keep_inputs: bool,
-    effort: int | None,
+    planning: Planning,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -94,10 +95,11 @@ def codegen(
     check_backend(backend)
     if form == "project" and board is None:
         raise UsageError("a project is for a board", "--board NAME (see tigris boards), or --format core")
-    target = make_target(pool, board, framework, fast_region, slow_region, reserve)
+    target = make_target(pool, board, framework, fast_region, slow_region, reserve, boards_path)
     options = {
         "model": model.name,
         "board": board or "",
+        "boards_path": tuple(str(folder) for folder in boards_path),
         "memory": pool or "",
         "format": form,
         "backend": backend,
@@ -106,8 +108,7 @@ def codegen(
         "slow_region": slow_region or "",
         "reserve": reserve,
         "test_input": test_input.name if test_input else "",
-        "keep_inputs": keep_inputs,
-        "effort": effort,
+        **asdict(planning),
     }
     core_name = name or core_name_for(model.stem)
     with progress(f"compiling {short(model.name)}") as report:
@@ -115,7 +116,7 @@ def codegen(
         if isinstance(file, PlanFile):
             planned = placed(file.decoded(), target)
         else:
-            planned = plan_for(file.convert(report, keep_inputs=keep_inputs, effort=effort), target)
+            planned = plan_for(file.convert(report, planning), target)
         compiled = planned.compiled
         try:
             if form == "core":
@@ -234,9 +235,12 @@ def _given_inputs(plan: Plan, path: Path) -> list[dict[str, NDArray[Any]]]:
 @click.command(short_help="Builds PROJECT, runs it in an emulator, compares.")
 @click.argument("project", type=PATH)
 @click.option("--emulator", type=click.Choice(tuple(EMULATORS)), help="default: the first that can be the board")
+@BOARDS_PATH
 @JSON
-def verify(project: Path, emulator: str | None, as_json: bool) -> None:
+def verify(project: Path, emulator: str | None, boards_path: tuple[Path, ...], as_json: bool) -> None:
     """Builds the self-test of PROJECT, runs it in an emulator and compares outputs and memory.
+
+    The board is the one recorded in PROJECT, unless a folder of --boards-path has one of that name.
 
     \b
     Example:
@@ -251,7 +255,7 @@ def verify(project: Path, emulator: str | None, as_json: bool) -> None:
             stage(short(what, 90), quiet=as_json)
             report(short(what, 60), 0, 0)
 
-        result = verify_project(project, emulator, stage=begins)
+        result = verify_project(project, emulator, board_folders=boards_path, stage=begins)
     answer = _verify_json(result)
     if not as_json:
         _print_result(result)

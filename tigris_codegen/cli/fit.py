@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
 
 import click
 
 from tigris_codegen.boards import Board, load_board
+from tigris_codegen.cli.files import Planning
 from tigris_codegen.codegen import place
 from tigris_codegen.errors import FitError, UsageError
 from tigris_codegen.pipeline import Compiled, Model
-from tigris_codegen.sizes import Pools, parse_pools, parse_size
+from tigris_codegen.sizes import Pools, parse_pools, parse_share, parse_size
 
-EFFORT = click.option(
-    "--effort", type=click.IntRange(1, 100_000), metavar="N", help="how long to search: placements tried per schedule"
+_OPTIONS = (
+    click.option("--keep-inputs", is_flag=True, help="leave the inputs intact after a run (takes more RAM)"),
+    click.option(
+        "--recompute",
+        metavar="PERCENT",
+        default="0%",
+        help="multiply-accumulates that may be spent on computing values again to save RAM: 20%",
+    ),
+    click.option(
+        "--effort",
+        type=click.IntRange(1, 100_000),
+        metavar="N",
+        help="how long to search: placements tried per schedule",
+    ),
 )
-KEEP_INPUTS = click.option("--keep-inputs", is_flag=True, help="leave the inputs intact after a run (takes more RAM)")
+
+
+def planning_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of planning, which the command gets as one value, `planning`."""
+
+    @wraps(command)
+    def with_planning(keep_inputs: bool, recompute: str, effort: int | None, **others: Any) -> None:
+        command(planning=Planning(keep_inputs, parse_share(recompute), effort), **others)
+
+    for option in reversed(_OPTIONS):
+        with_planning = option(with_planning)
+    return with_planning
 
 
 @dataclass(frozen=True)
@@ -50,10 +78,11 @@ def make_target(
     fast_region: str | None = None,
     slow_region: str | None = None,
     reserve: str = "0",
+    boards_path: Sequence[Path] = (),
 ) -> Target:
     """The target as the options name it; UsageError or MissingError where they do not fit each other."""
     pools = None if pool is None else parse_pools(pool)
-    known = None if board is None else load_board(board)
+    known = None if board is None else load_board(board, boards_path)
     target = Target(pools, known, framework, fast_region, slow_region, parse_size(reserve))
     if known is not None:
         _regions(target, known)

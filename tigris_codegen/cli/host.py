@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tigris_codegen.cli.common import (
     BACKEND,
+    BOARDS_PATH,
     JSON,
     MODEL,
     PATH,
@@ -30,6 +31,7 @@ from tigris_codegen.cli.files import (
     PLAN_SUFFIX,
     ModelFile,
     PlanFile,
+    Planning,
     RefusedModel,
     check_output,
     open_either,
@@ -37,7 +39,7 @@ from tigris_codegen.cli.files import (
     read_array,
     write_file,
 )
-from tigris_codegen.cli.fit import EFFORT, KEEP_INPUTS, make_target, plan_for
+from tigris_codegen.cli.fit import make_target, plan_for, planning_options
 from tigris_codegen.cli.progress import Report, progress
 from tigris_codegen.errors import FitError, PlanError, UsageError
 from tigris_codegen.pipeline import Compiled
@@ -67,9 +69,9 @@ from tigris_codegen.sizes import show_size
 @MODEL
 @POOL
 @board_option("take the memory of this board")
+@BOARDS_PATH
 @BACKEND
-@KEEP_INPUTS
-@EFFORT
+@planning_options
 @click.option(
     "--html", type=PATH, metavar="FILE", help="write one page: memory over time, operators, frontier, refusals"
 )
@@ -78,9 +80,9 @@ def analyze(
     model: Path,
     pool: str | None,
     board: str | None,
+    boards_path: tuple[Path, ...],
     backend: str,
-    keep_inputs: bool,
-    effort: int | None,
+    planning: Planning,
     html: Path | None,
     as_json: bool,
 ) -> None:
@@ -91,7 +93,7 @@ def analyze(
       tigris analyze kws.tflite --board mps2-an500 -m 16K
     """
     check_backend(backend)
-    target = make_target(pool, board)
+    target = make_target(pool, board, boards_path=boards_path)
     file = open_model(model, "analyze")
     if html is not None:
         check_output(html, model)
@@ -100,7 +102,7 @@ def analyze(
     planned, missing = None, None
     with progress(f"analyzing {short(model.name)}") as report:
         try:
-            made = file.convert(report, keep_inputs=keep_inputs, effort=effort)
+            made = file.convert(report, planning)
         except RefusedModel as error:
             analysis = refused(model.name, memory, error.refusals)
             if html is not None:
@@ -129,18 +131,18 @@ def analyze(
 @MODEL
 @POOL
 @board_option("plan for the memory of this board")
+@BOARDS_PATH
 @BACKEND
-@KEEP_INPUTS
-@EFFORT
+@planning_options
 @click.option("-o", "--output", type=PATH, help="plan file (default: MODEL with .tgrs)")
 @JSON
 def compile_command(
     model: Path,
     pool: str | None,
     board: str | None,
+    boards_path: tuple[Path, ...],
     backend: str,
-    keep_inputs: bool,
-    effort: int | None,
+    planning: Planning,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -153,14 +155,14 @@ def compile_command(
       tigris compile kws.tflite -m 64K -o kws.tgrs
     """
     check_backend(backend)
-    target = make_target(pool, board)
+    target = make_target(pool, board, boards_path=boards_path)
     file = open_model(model, "compile")
     output = output or model.with_suffix(PLAN_SUFFIX)
     if output.suffix == MODEL_SUFFIX:
         raise UsageError(f"{output}: what is written is a plan, not a model", "name a .tgrs file")
     check_output(output, model)
     with progress(f"compiling {short(model.name)}") as report:
-        compiled = plan_for(file.convert(report, keep_inputs=keep_inputs, effort=effort), target).compiled
+        compiled = plan_for(file.convert(report, planning), target).compiled
     write_file(output, compiled.plan_bytes)
     plan_report = report_plan(compiled)
     if as_json:

@@ -47,8 +47,8 @@ class _Constants:
 class _Tables:
     """Operands and constants of a plan as they come to be needed."""
 
-    def __init__(self, problem: Problem, schedule: Schedule) -> None:
-        self.problem = problem
+    def __init__(self, schedule: Schedule) -> None:
+        self.problem = problem = schedule.problem
         self.constants = _Constants()
         self.operands: dict[Operand, int] = {}
         self.blocks = {**schedule.fast.blocks, **schedule.slow.blocks}
@@ -85,13 +85,14 @@ class _Tables:
         return self.operands.setdefault(operand, len(self.operands))
 
 
-def make_plan(problem: Problem, schedule: Schedule, model_hash: bytes) -> Plan:
+def make_plan(schedule: Schedule, model_hash: bytes) -> Plan:
     """The plan of a schedule."""
-    tables = _Tables(problem, schedule)
+    problem = schedule.problem
+    tables = _Tables(schedule)
     run = [index for index, work in enumerate(problem.works) if work.kernel is not COPY]
     operators = tuple(_operator(problem.works[index], index, tables) for index in run)
     targets = {index: place for place, index in enumerate(run)}
-    records = fold_repeats(_records(problem, schedule, tables, targets))
+    records = fold_repeats(_records(schedule, tables, targets))
     inputs, outputs = (_ports(problem, numbers, tables) for numbers in (problem.graph.inputs, problem.graph.outputs))
     return Plan(
         backend=Backend.REFERENCE,
@@ -153,8 +154,9 @@ def _port(tensor: Tensor, operand: int) -> Port:
     return Port(tensor.name, operand, DTYPES[tensor.dtype], tensor.shape, scale, zero_point)
 
 
-def _records(problem: Problem, schedule: Schedule, tables: _Tables, targets: dict[int, int]) -> list[Record]:
+def _records(schedule: Schedule, tables: _Tables, targets: dict[int, int]) -> list[Record]:
     """Steps as records, each followed by the shifts that keep windows contiguous; `targets`: operator of each work."""
+    problem = schedule.problem
     windows = {tensor: window for tensor in problem.stored if (window := tables.window(tensor))}
     shifts: dict[int, list[Record]] = {}
     for tensor, window in windows.items():

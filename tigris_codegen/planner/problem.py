@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -80,6 +80,20 @@ class Problem:
                 if operand.tensor in found:
                     found[operand.tensor] = index
         return found | dict.fromkeys(self.kept, len(self.works))
+
+    @cached_property
+    def readers(self) -> dict[int, tuple[int, ...]]:
+        """Stored tensor -> the works that read it."""
+        found: dict[int, tuple[int, ...]] = dict.fromkeys(self.stored, ())
+        for index, work in enumerate(self.works):
+            for tensor in {operand.tensor for operand in work.inputs} & found.keys():
+                found[tensor] = (*found[tensor], index)
+        return found
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one inference."""
+        return sum(work.macs for work in self.works)
 
     @cached_property
     def first_write(self) -> dict[int, int]:
@@ -186,25 +200,59 @@ def make_problem(graph: Graph, works: tuple[Work, ...], base: dict[int, int], *,
     inputs = tuple(dict.fromkeys(base[t] for t in graph.inputs))
     outputs = tuple(dict.fromkeys(base[t] for t in graph.outputs))
     used = dict.fromkeys((*inputs, *(o.tensor for w in works for o in (*w.inputs, w.output)), *outputs))
-    pinned = {*inputs, *outputs, *_seen_whole(graph, works)}
-    stored = {}
-    for t in used:
-        tensor = graph.tensors[t]
-        if tensor.data is None:
-            rows = rows_of(tensor)
-            stored[t] = Stored(tensor.name, rows.count, rows.bytes, rows.per_image, t in pinned, t)
+    rows = {t: rows_of(graph.tensors[t]) for t in used if graph.tensors[t].data is None}
+    pinned = {*inputs, *outputs, *_seen_whole({t: r.bytes for t, r in rows.items()}, works)}
+    stored = {t: Stored(graph.tensors[t].name, r.count, r.bytes, r.per_image, t in pinned, t) for t, r in rows.items()}
     return Problem(graph, works, stored, inputs, outputs, base, keep_inputs)
 
 
-def _seen_whole(graph: Graph, works: tuple[Work, ...]) -> set[int]:
+def _seen_whole(row_bytes: Mapping[int, int], works: tuple[Work, ...]) -> set[int]:
     """Tensors that some kernel sees in other rows than their own, or as its third input."""
     found = set()
     for work in works:
         for place, operand in enumerate((work.output, *work.inputs)):
             # A record has a place in the window for the output and the first two inputs.
-            if operand.rows.bytes != rows_of(graph.tensors[operand.tensor]).bytes or place > 2:
+            if operand.rows.bytes != row_bytes.get(operand.tensor, operand.rows.bytes) or place > 2:
                 found.add(operand.tensor)
     return found
+
+
+def compute_again(problem: Problem, tensor: int, reader: int, depth: int) -> Problem | None:
+    """The problem in which `reader` and the works behind it read not the tensor but a second one, computed for them.
+
+    The works that make it are run once more in front of the reader: the tensor's own and, up to `depth` of them along
+    each path, those of the inputs that nothing else keeps alive until then. To the rest of the planner, and to the
+    plan, the second tensor is one like all others. None where a producer writes only a part of its tensor.
+    """
+    stored = dict(problem.stored)
+    made: list[Work] = []
+    seconds: dict[int, int] = {}
+
+    def second(t: int, levels: int) -> int:
+        if t in seconds or levels == 0 or t in problem.inputs or t not in problem.stored:
+            return seconds.get(t, t)
+        if levels < depth and problem.last_use[t] >= reader:
+            return t
+        work = problem.works[problem.producers[t][0]]
+        inputs = tuple(replace(o, tensor=second(o.tensor, levels - 1)) for o in work.inputs)
+        number = max(len(problem.graph.tensors), max(stored) + 1)
+        seconds[t] = number
+        stored[number] = replace(problem.stored[t], name=f"{problem.stored[t].name} (again)", origin=number)
+        made.append(replace(work, inputs=inputs, output=replace(work.output, tensor=number)))
+        return number
+
+    number = second(tensor, depth)
+    if number == tensor or any(len(problem.producers[t]) != 1 for t in seconds):
+        return None
+    works = []
+    for index, work in enumerate(problem.works):
+        if index == reader:
+            works += made
+        if index >= reader and index in problem.readers[tensor]:
+            inputs = (replace(o, tensor=number) if o.tensor == tensor else o for o in work.inputs)
+            work = replace(work, inputs=tuple(inputs))
+        works.append(work)
+    return replace(problem, works=tuple(works), stored=stored)
 
 
 def spill(problem: Problem, tensors: Iterable[int]) -> Problem:
@@ -214,7 +262,7 @@ def spill(problem: Problem, tensors: Iterable[int]) -> Problem:
     back in front of each consumer, by works like all others, so bands, windows and placement need no rule for it.
     """
     chosen = set(tensors)
-    whole = _seen_whole(problem.graph, problem.works)
+    whole = _seen_whole({t: form.row_bytes for t, form in problem.stored.items()}, problem.works)
     stored = dict(problem.stored)
     for t in chosen:
         stored[t] = replace(stored[t], space=Space.SLOW, whole=True)

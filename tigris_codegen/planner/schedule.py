@@ -123,6 +123,9 @@ def lifetimes(problem: Problem, steps: Sequence[Step]) -> Lifetimes:
         if tensor not in written:
             written[tensor] = np.full(problem.stored[tensor].rows, -1, np.int64)
         rows = written[tensor][first:stop]
+        if len(problem.producers[tensor]) == 1:
+            rows[:] = tick
+            continue
         again = rows >= 0
         if again.any():
             # Another producer writes its part of these rows: until then they are in use, read or not.
@@ -140,7 +143,7 @@ def work_spans(steps: Sequence[Step]) -> dict[int, tuple[int, int]]:
 
 
 def section_peak(problem: Problem, section: Section, steps: list[Step]) -> int:
-    """Largest sum of live fast bytes during a section: rows, accumulators, scratch, and what waits for later ones."""
+    """Largest sum of live fast bytes during a section, of what it touches: rows, accumulators, scratch."""
     lives = lifetimes(problem, steps)
     change = np.zeros(lives.ticks + 2, np.int64)
     touched = lives.written.keys() | lives.read.keys()
@@ -166,5 +169,4 @@ def section_peak(problem: Problem, section: Section, steps: list[Step]) -> int:
     if len(steps) == 1:
         change[0] -= problem.shared_bytes(section.begin)
         change[1] += problem.shared_bytes(section.begin)
-    waiting = problem.waiting_bytes(section.begin, section.end, touched)
-    return int(np.cumsum(change)[: lives.ticks].max()) + waiting
+    return int(np.cumsum(change)[: lives.ticks].max())

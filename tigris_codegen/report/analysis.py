@@ -12,7 +12,7 @@ from tigris_codegen.pipeline import Compiled, Model
 from tigris_codegen.plan.layout import Flag, Kind, Space
 from tigris_codegen.plan.plan import DTYPE_NAMES, Operand, Operator, Plan, Port, Record
 from tigris_codegen.plan.verify import expand
-from tigris_codegen.report.price import FrontierPoint, frontier_points
+from tigris_codegen.report.price import FrontierPoint, frontier_points, weights_read_again
 from tigris_codegen.sizes import Pools
 
 
@@ -78,7 +78,12 @@ class Traffic:
 
 @dataclass(frozen=True)
 class PlanReport:
-    """A plan in figures; `calls` and `shifted_bytes` of one inference, `tolerance` of its float outputs (0 = exact)."""
+    """A plan in figures; `calls` and `shifted_bytes` of one inference, `tolerance` of its float outputs (0 = exact).
+
+    macs              multiply-accumulates of one inference, None where only the plan is known
+    macs_again        those of them that compute values again
+    reread_bytes      constants (weights, tables) that bands read once more, None where only the plan is known
+    """
 
     backend: str
     ram: Ram
@@ -87,6 +92,9 @@ class PlanReport:
     records: int
     calls: int
     shifted_bytes: int
+    macs: int | None
+    macs_again: int | None
+    reread_bytes: int | None
     tolerance: float
     inputs: tuple[PortRow, ...]
     outputs: tuple[PortRow, ...]
@@ -202,6 +210,9 @@ def report_plan(compiled: Compiled, model: Model | None = None) -> PlanReport:
         records=len(plan.records),
         calls=sum(map(len, runs)),
         shifted_bytes=shifted,
+        macs=compiled.macs if model else None,
+        macs_again=compiled.macs - model.problem.macs if model else None,
+        reread_bytes=sum(weights_read_again(compiled, model)) if model else None,
         tolerance=plan.tolerance,
         inputs=tuple(map(_port, plan.inputs)),
         outputs=tuple(map(_port, plan.outputs)),

@@ -163,7 +163,7 @@ def html_page(
     points = analysis.frontier
     if model and described:
         plans = _plans(model, described, frontier)
-        again = weights_read_again(described.plan, model)
+        again = weights_read_again(described, model)
     bars: tuple[Bar, ...] = ()
     if analysis.plan:
         uses = pool_uses(analysis.plan.ram, analysis.pool_bytes, analysis.slow_pool_bytes)

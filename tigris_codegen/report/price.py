@@ -42,23 +42,24 @@ def calls_of_operators(plan: Plan) -> Counter[int]:
     return Counter(record.target for record, _ in expand(plan.records) if record.kind is Kind.RUN)
 
 
-def weights_read_again(plan: Plan, model: Model) -> tuple[int, ...]:
+def weights_read_again(made: Compiled, model: Model) -> tuple[int, ...]:
     """Per operator of the plan, constant bytes that it reads once more than once.
 
     Every band reads all weights, biases, multipliers and tables of its operator; the parts of a reduction share them.
     """
+    plan = made.plan
     in_parts = {r.target for r in plan.records if r.kind is Kind.RUN and r.flags & Flag.PART}
     calls = calls_of_operators(plan)
     return tuple(
-        0 if index in in_parts else (calls[index] - 1) * size for index, size in enumerate(_constant_bytes(model))
+        0 if index in in_parts else (calls[index] - 1) * size for index, size in enumerate(_constant_bytes(made, model))
     )
 
 
-def _constant_bytes(model: Model) -> list[int]:
+def _constant_bytes(made: Compiled, model: Model) -> list[int]:
     """Constant bytes of each work: those that its parameters name, and its constant inputs."""
     tensors = model.problem.graph.tensors
     return [
         sum(len(value.data) for value in work.params.values() if isinstance(value, Constant))
-        + sum(len(tensors[o.tensor].data or b"") for o in work.inputs if o.tensor not in model.problem.stored)
-        for work in model.problem.works
+        + sum(len(tensors[o.tensor].data or b"") for o in work.inputs if o.tensor < len(tensors))
+        for work in made.works
     ]

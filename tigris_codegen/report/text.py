@@ -105,6 +105,10 @@ def print_plan(console: Console, report: PlanReport, operators: bool = True) -> 
     if report.shifted_bytes:
         steps += f", {report.shifted_bytes} B moved in windows"
     _say(console, steps)
+    if report.macs:
+        again = f", {report.macs_again} of them again ({_percent(report)} more)" if report.macs_again else ""
+        reread = f", {show_size(report.reread_bytes)} of weights read again" if report.reread_bytes else ""
+        _say(console, f"work   {report.macs} multiply-accumulates{again}{reread}")
     if ram.slow_bytes:
         _say(console, f"slow   {traffic.slow_read_bytes} B read, {traffic.slow_written_bytes} B written per inference")
     if report.tolerance:
@@ -112,6 +116,12 @@ def print_plan(console: Console, report: PlanReport, operators: bool = True) -> 
     _say(console)
     if operators:
         _print_operators(console, report.operators)
+
+
+def _percent(report: PlanReport) -> str:
+    """What computing values again adds to the work."""
+    macs, again = report.macs or 0, report.macs_again or 0
+    return f"{100 * again / (macs - again):.3g}%"
 
 
 def _count(number: int, what: str) -> str:
