@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,11 +62,15 @@ class Block:
     space: Space = Space.FAST
     parts: tuple[tuple[Block, int], ...] = ()
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         return int(self.high.max())
 
-    @property
+    @cached_property
+    def lowest(self) -> int:
+        return int(self.low.min())
+
+    @cached_property
     def last(self) -> int:
         return self.first + len(self.low) - 1
 
@@ -224,12 +229,44 @@ def _one_block(group: list[tuple[Block, int]]) -> Block:
     return Block(parts[0][0].key, first, np.minimum(low, high), high, parts=parts)
 
 
-def place(blocks: Iterable[Block], limit: int | None = None) -> tuple[dict[Key, int], int] | None:
+class Meetings:
+    """Where blocks would meet; the placements of one set of blocks ask for the same pairs again and again."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Key, Key], tuple[Ints, Ints]] = {}
+
+    def free_from(self, block: Block, other: Block, distance: int) -> int:
+        """The least distance of the block's address from the other's, at least `distance`, at which they are apart."""
+        key = block.key, other.key
+        if key not in self._known:
+            self._known[key] = _taken(block, other)
+        low, reach = self._known[key]
+        # Everything that begins below and reaches beyond pushes it up.
+        place = int(np.searchsorted(low, distance, "left")) - 1
+        return max(distance, int(reach[place])) if place >= 0 else distance
+
+
+def _taken(block: Block, other: Block) -> tuple[Ints, Ints]:
+    """Strictly between which distances the block would meet the other one at some tick: where that begins, ascending,
+    and the furthest end of all that begin so far."""
+    begin, end = max(block.first, other.first), min(block.last, other.last) + 1
+    own, its = slice(begin - block.first, end - block.first), slice(begin - other.first, end - other.first)
+    low, high = other.low[its] - block.high[own], other.high[its] - block.low[own]
+    both = (other.high[its] > other.low[its]) & (block.high[own] > block.low[own])
+    order = np.argsort(low[both], kind="stable")
+    reach: Ints = np.maximum.accumulate(high[both][order]) if len(order) else high[both]
+    return low[both][order], reach
+
+
+def place(
+    blocks: Iterable[Block], limit: int | None = None, meetings: Meetings | None = None
+) -> tuple[dict[Key, int], int] | None:
     """First fit: each block, in order, at the lowest aligned address free of what is placed; None = over the limit."""
+    meetings = meetings or Meetings()
     placed: list[tuple[Block, int]] = []
     top = 0
     for block in blocks:
-        address = _lowest(block, placed)
+        address = _lowest(block, placed, meetings)
         top = max(top, address + block.bytes)
         if limit is not None and top > limit:
             return None
@@ -237,31 +274,23 @@ def place(blocks: Iterable[Block], limit: int | None = None) -> tuple[dict[Key, 
     return {block.key: address for block, address in placed}, top
 
 
-def _lowest(block: Block, placed: list[tuple[Block, int]]) -> int:
+def _lowest(block: Block, placed: list[tuple[Block, int]], meetings: Meetings) -> int:
     """Lowest aligned address at which the block's range meets no placed one at any tick."""
-    lows, highs = [], []
-    for other, address in placed:
-        begin, end = max(block.first, other.first), min(block.last, other.last) + 1
-        if begin >= end:
-            continue
-        own, its = slice(begin - block.first, end - block.first), slice(begin - other.first, end - other.first)
-        low, high = address + other.low[its] - block.high[own], address + other.high[its] - block.low[own]
-        both = (other.high[its] > other.low[its]) & (block.high[own] > block.low[own]) & (high > 0)
-        lows.append(low[both])
-        highs.append(high[both])
-    if not lows:
-        return 0
-    # The address may not lie strictly between a low and its high.
-    low, high = np.concatenate(lows), np.concatenate(highs)
-    order = np.argsort(low, kind="stable")
-    low, reach = low[order], np.maximum.accumulate(high[order]) if len(high) else high
-    address = 0
-    while True:
-        # Everything that begins below the address and reaches beyond it pushes it up.
-        index = int(np.searchsorted(low, address, "left")) - 1
-        if index < 0 or reach[index] <= address:
-            return address
-        address = -(-int(reach[index]) // ALIGNMENT) * ALIGNMENT
+    # Most of what is alive at the same time lies elsewhere: only where the outermost ranges meet are ticks looked at.
+    near = [
+        (address + other.lowest - block.bytes, address + other.bytes - block.lowest, other, address)
+        for other, address in placed
+        if other.first <= block.last and block.first <= other.last
+    ]
+    lowest, moved = 0, True
+    while moved:
+        moved = False
+        for outer_low, outer_high, other, address in near:
+            if outer_low < lowest < outer_high:
+                free = address + meetings.free_from(block, other, lowest - address)
+                if free > lowest:
+                    lowest, moved = -(-free // ALIGNMENT) * ALIGNMENT, True
+    return lowest
 
 
 def pack(blocks: Sequence[Block], tries: int, bound: int = 0) -> Layout:
@@ -277,14 +306,15 @@ def pack(blocks: Sequence[Block], tries: int, bound: int = 0) -> Layout:
         sorted(blocks, key=lambda b: (-b.last, b.key)),
     ]
     rng = random.Random(0)
+    meetings = Meetings()
     best_order = starts[0]
-    best = place(best_order)
+    best = place(best_order, meetings=meetings)
     assert best is not None
     for attempt in range(1, tries):
         if best[1] <= bound:
             break
         order = starts[attempt] if attempt < len(starts) else _promoted(best_order, best, rng)
-        found = place(order, best[1])
+        found = place(order, best[1], meetings)
         if found is not None:
             best, best_order = found, order
     addresses, top = best
