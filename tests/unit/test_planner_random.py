@@ -117,16 +117,23 @@ class Drawn:
     data: bytes = field(repr=False)
 
 
+#: Largest batch, height, width, channels: images, and signals along one axis.
+IMAGE, SIGNAL, SMALL = (2, 14, 6, 4), (2, 1, 24, 4), (1, 9, 3, 2)
+
+
 @st.composite
-def models(draw: Draw) -> Drawn:
-    """A chain of one to five blocks with a head, in int8 or float."""
+def models(
+    draw: Draw, fewest: int = 1, most: int = 5, shapes_drawn: tuple[tuple[int, ...], ...] = (IMAGE, IMAGE, SIGNAL)
+) -> Drawn:
+    """A chain of blocks with a head, in int8 or float."""
     m = ModelWriter("random")
     dtype = ("int8", "int8", "float32")[draw(st.integers(0, 2))]
-    shape = [draw(st.integers(1, n)) for n in (2, 14, 6, 4)]
+    largest = shapes_drawn[draw(st.integers(0, len(shapes_drawn) - 1))]
+    shape = [draw(st.integers(1, n)) for n in largest]
     x = y = layers.activation_input(m, shape, dtype)
     outputs: list[Tensor] = []
     shapes = [f"{dtype}{shape}"]
-    for _ in range(draw(st.integers(1, 5))):
+    for _ in range(draw(st.integers(fewest, most))):
         block = BODY[draw(st.integers(0, len(BODY) - 1))]
         y = block(m, y, draw)
         shapes.append(f"{block.__name__} {list(y.shape)}")
@@ -187,6 +194,20 @@ def test_random_models(drawn: Drawn, part: int) -> None:
     with pytest.raises(FitError) as caught:
         made.within(least - 1)
     assert caught.value.need == least
+
+
+@settings(DETERMINISTIC, max_examples=6)
+@given(drawn=models(fewest=20, most=34, shapes_drawn=(SMALL,)), part=st.integers(0, 1000))
+def test_random_models_of_many_operators(drawn: Drawn, part: int) -> None:
+    made = Model(drawn.data, "random", effort=2)
+    assert len(made.graph.ops) >= 20
+    roomy, smallest = made.roomy(), made.smallest()
+    least, most = smallest.plan.ram_bytes, roomy.plan.ram_bytes
+    between = made.within(least + (most - least) * part // 1000)
+    wanted = outputs_of(roomy, 1, 0x00)
+    for compiled in (between, smallest):
+        verify(decode(compiled.plan_bytes))
+        assert outputs_of(compiled, 1, 0xAA) == wanted
 
 
 @settings(DETERMINISTIC, max_examples=15)

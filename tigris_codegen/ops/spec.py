@@ -82,10 +82,14 @@ BandMap = Window | PerImage
 
 @dataclass(frozen=True)
 class Operand:
-    """A tensor as a kernel sees it: `rows` may differ from `rows_of(tensor)` (a view); it is then stored whole."""
+    """A tensor as a kernel sees it: `rows` may differ from `rows_of(tensor)` (a view); it is then stored whole.
+
+    An output may be a part of a tensor, which begins `at` bytes behind the tensor's start.
+    """
 
     tensor: int
     rows: Rows
+    at: int = 0
 
 
 @dataclass(frozen=True)

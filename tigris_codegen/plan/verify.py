@@ -8,7 +8,7 @@ that: overwriting one makes a later read fail.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,8 @@ from tigris_codegen.plan.layout import MAX_STEPS, Flag, Kind, Space
 from tigris_codegen.plan.plan import Operand, Operator, Plan, Record
 
 GARBAGE = -1
+#: Labels of accumulators begin where those of so many tensors end.
+MAX_SHARED_TENSORS = 1 << 20
 
 
 class PlanFault(Exception):
@@ -212,10 +214,10 @@ def expand(records: tuple[Record, ...]) -> Iterator[tuple[Record, int]]:
 class _Memory:
     """Every byte of a pool labelled with the tensor byte that it holds."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, fast_bytes: int, slow_bytes: int) -> None:
         self.pools = {
-            Space.FAST: np.full(plan.fast_bytes, GARBAGE, np.int64),
-            Space.SLOW: np.full(plan.slow_bytes, GARBAGE, np.int64),
+            Space.FAST: np.full(fast_bytes, GARBAGE, np.int64),
+            Space.SLOW: np.full(slow_bytes, GARBAGE, np.int64),
         }
 
     def cells(self, operand: Operand, first: int, count: int) -> NDArray[np.int64]:
@@ -229,13 +231,6 @@ class _Memory:
         )
         rows: NDArray[np.int64] = pool[begin:end]
         return rows
-
-
-def _labels(operand: Operand, first: int, stop: int) -> NDArray[np.int64]:
-    if operand.tensor is None:
-        raise PlanFault("an operand that is no tensor")
-    base = operand.tensor << 40
-    return np.arange(base + first * operand.row_bytes, base + stop * operand.row_bytes, dtype=np.int64)
 
 
 #: Bytes [start, stop) of a space.
@@ -261,19 +256,43 @@ def _trails(output: Span, source: Span, elements: int) -> bool:
 class _Run:
     """One execution of the schedule on labels."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, memory: _Memory, first_tensor: int = 0) -> None:
+        """`first_tensor` is added to the plan's tensors in labels, where the memory holds those of other plans, too."""
         self.plan = plan
-        self.memory = _Memory(plan)
-        self.written = {o.tensor: np.zeros(o.rows * o.row_bytes, bool) for o in plan.operands if o.tensor is not None}
+        self.memory = memory
+        self.first_tensor = first_tensor
+        sizes: dict[int, int] = {}
         for operand in plan.operands:
-            whole = operand.tensor is None or len(self.written[operand.tensor]) == operand.rows * operand.row_bytes
-            _expect(whole, f"tensor {operand.tensor} in two sizes")
+            if operand.tensor is not None:
+                sizes[operand.tensor] = max(sizes.get(operand.tensor, 0), operand.rows * operand.row_bytes)
+        self.written = {tensor: np.zeros(size, bool) for tensor, size in sizes.items()}
+        self.starts = {operand: self._start(operand) for operand in plan.operands if operand.tensor is not None}
         self.sums: dict[int, int] = {}  # operator -> next row of its reduction in parts
+
+    def _start(self, operand: Operand) -> int:
+        """Where in its tensor an operand begins: at the start, but for a part, which lies inside the whole tensor."""
+        assert operand.tensor is not None
+        size, whole = operand.rows * operand.row_bytes, len(self.written[operand.tensor])
+        if size == whole:
+            return 0
+        for other in self.plan.operands:
+            same = other.tensor == operand.tensor and other.space is operand.space
+            if same and other.rows * other.row_bytes == whole and not other.window and not operand.window:
+                start = operand.offset - other.offset
+                if 0 <= start <= whole - size:
+                    return start
+        raise PlanFault(f"tensor {operand.tensor} in two sizes")
+
+    def _labels(self, operand: Operand, first: int, stop: int) -> NDArray[np.int64]:
+        if operand.tensor is None:
+            raise PlanFault("an operand that is no tensor")
+        base = ((self.first_tensor + operand.tensor) << 40) + self.starts[operand]
+        return np.arange(base + first * operand.row_bytes, base + stop * operand.row_bytes, dtype=np.int64)
 
     def run(self) -> None:
         for port in self.plan.inputs:
             operand = self.plan.operands[port.operand]
-            self.memory.cells(operand, 0, operand.rows)[:] = _labels(operand, 0, operand.rows)
+            self.memory.cells(operand, 0, operand.rows)[:] = self._labels(operand, 0, operand.rows)
             self._mark(operand, 0, operand.rows, None)
         for number, (record, row) in enumerate(expand(self.plan.records)):
             try:
@@ -283,7 +302,7 @@ class _Run:
         for port in self.plan.outputs:
             operand = self.plan.operands[port.operand]
             found = self.memory.cells(operand, 0, operand.rows)
-            _expect(np.array_equal(found, _labels(operand, 0, operand.rows)), f"output {port.name!r} is not whole")
+            _expect(np.array_equal(found, self._labels(operand, 0, operand.rows)), f"output {port.name!r} is not whole")
         _expect(not self.sums, "a reduction in parts was not finished")
 
     def _describe(self, record: Record, row: int) -> str:
@@ -304,7 +323,7 @@ class _Run:
             _expect(to.tensor == source.tensor and to.row_bytes == source.row_bytes, "a copy between different tensors")
             self._check(source, row, row + record.rows, record.slot[1] if source.window else row)
             place = record.slot[0] if to.window else row
-            self.memory.cells(to, place, record.rows)[:] = _labels(to, row, row + record.rows)
+            self.memory.cells(to, place, record.rows)[:] = self._labels(to, row, row + record.rows)
         else:
             raise PlanFault("a record of unknown kind")
 
@@ -347,7 +366,7 @@ class _Run:
         if op.scratch is not None:
             scratch = self.plan.operands[op.scratch]
             self.memory.cells(scratch, 0, scratch.rows)[:] = GARBAGE
-        cells, labels = self.memory.cells(output, place, stop - first), _labels(output, first, stop)
+        cells, labels = self.memory.cells(output, place, stop - first), self._labels(output, first, stop)
         chosen = self._mark(output, first, stop, access.part)
         cells[chosen] = labels[chosen]
 
@@ -355,7 +374,7 @@ class _Run:
         """Proves that the bytes read are the tensor's rows [first, stop)."""
         _expect(0 <= first <= stop <= operand.rows, f"rows {first} to {stop} of a tensor of {operand.rows}")
         found = self.memory.cells(operand, place, stop - first)
-        wrong = np.flatnonzero(found != _labels(operand, first, stop))
+        wrong = np.flatnonzero(found != self._labels(operand, first, stop))
         if len(wrong):
             row = first + int(wrong[0]) // operand.row_bytes
             label = int(found[wrong[0]])
@@ -368,7 +387,7 @@ class _Run:
         accumulator = self.plan.operands[op.accumulator]
         _expect(accumulator.bytes >= access.accumulator_bytes, "the accumulator is too small")
         cells = self.memory.cells(accumulator, 0, accumulator.rows)
-        label = (np.int64(1) << 60) + record.target  # no tensor has it
+        label = (np.int64(MAX_SHARED_TENSORS) << 40) + record.target  # no tensor has it
         if record.flags & Flag.FIRST:
             _expect(row == 0 and record.target not in self.sums, "a reduction in parts that starts in the middle")
             cells[:] = label
@@ -395,7 +414,8 @@ class _Run:
         _expect(0 <= first <= stop <= operand.rows, "rows that the tensor does not have")
         if operand.tensor is None:
             raise PlanFault("an output that is no tensor")
-        done = self.written[operand.tensor][first * operand.row_bytes : stop * operand.row_bytes]
+        start = self.starts[operand]
+        done = self.written[operand.tensor][start + first * operand.row_bytes : start + stop * operand.row_bytes]
         _expect(not (done & flat).any(), "a value is computed twice")
         done |= flat
         return flat
@@ -403,7 +423,35 @@ class _Run:
 
 def verify(plan: Plan) -> None:
     """PlanFault at the first record that would read or leave a wrong byte."""
+    _prove(plan, _Memory(plan.fast_bytes, plan.slow_bytes), 0)
+
+
+def verify_shared(plans: Sequence[Plan], fast_bytes: int, slow_bytes: int) -> None:
+    """PlanFault unless plans of which one runs at a time may share arenas of these sizes.
+
+    Every plan runs in the arenas as the one before has left them, up and down the list (A, B, C, B, A), with labels of
+    its own in each run: a byte that it did not write in this run, its inputs included, is a wrong byte to it. An arena
+    larger than the largest plan needs is a fault, too.
+    """
+    for pool, shared, needed in (
+        ("fast", fast_bytes, [plan.fast_bytes for plan in plans]),
+        ("slow", slow_bytes, [plan.slow_bytes for plan in plans]),
+    ):
+        _expect(shared == max(needed), f"a shared {pool} arena of {shared} bytes, the plans need {max(needed)}")
+    memory = _Memory(fast_bytes, slow_bytes)
+    first_tensor = 0
+    for number in (*range(len(plans)), *reversed(range(len(plans) - 1))):
+        try:
+            _prove(plans[number], memory, first_tensor)
+        except PlanFault as fault:
+            raise PlanFault(f"plan {number} in the shared arenas: {fault}") from None
+        first_tensor += 1 + max((o.tensor for o in plans[number].operands if o.tensor is not None), default=0)
+        _expect(first_tensor < MAX_SHARED_TENSORS, "too many tensors for one proof")
+
+
+def _prove(plan: Plan, memory: _Memory, first_tensor: int) -> None:
+    _expect(plan.state_bytes == 0, "the plan has state, which this proof does not know")
     try:
-        _Run(plan).run()
+        _Run(plan, memory, first_tensor).run()
     except (ArithmeticError, LookupError, ValueError) as error:
         raise PlanFault(f"a number that does not fit its table: {error!r}") from error

@@ -59,14 +59,14 @@ class _Tables:
     def window(self, tensor: int) -> Window | None:
         return self.blocks["tensor", tensor].window
 
-    def tensor(self, tensor: int, rows: Rows) -> int:
-        """Operand of a tensor, stored or constant, seen in these rows."""
+    def tensor(self, tensor: int, rows: Rows, at: int = 0) -> int:
+        """Operand of a tensor, stored or constant, seen in these rows; of the part of it that begins at byte `at`."""
         if tensor not in self.problem.stored:
             data = self.problem.graph.tensors[tensor].data
             assert data is not None
             return self._index(Operand(Space.CONSTANTS, self.constants.offset(data), rows.bytes, rows.count))
         stored, window = self.problem.stored[tensor], self.window(tensor)
-        address, number = self._addresses["tensor", tensor], self._numbers[stored.origin]
+        address, number = self._addresses["tensor", tensor] + at, self._numbers[stored.origin]
         return self._index(Operand(stored.space, address, rows.bytes, rows.count, window.rows if window else 0, number))
 
     def stored(self, tensor: int) -> int:
@@ -116,7 +116,7 @@ def _operator(work: Work, index: int, tables: _Tables) -> Operator:
         kernel=work.kernel.id,
         source=work.source,
         params=_params(work, tables.constants),
-        output=tables.tensor(work.output.tensor, work.output.rows),
+        output=tables.tensor(work.output.tensor, work.output.rows, work.output.at),
         inputs=tuple(tables.tensor(o.tensor, o.rows) for o in work.inputs),
         accumulator=tables.memory("accumulator", index),
         scratch=tables.memory("scratch", index),

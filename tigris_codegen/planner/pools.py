@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tigris_codegen.plan.layout import Space
 from tigris_codegen.planner.cuts import Costs, Progress
 from tigris_codegen.planner.order import orders
-from tigris_codegen.planner.problem import Problem, spill
+from tigris_codegen.planner.problem import Problem, join_parts, spill
 from tigris_codegen.planner.recompute import relieved
 from tigris_codegen.planner.schedule import Section
 from tigris_codegen.planner.search import EFFORT, Schedule, Search
@@ -43,7 +43,7 @@ class Pools:
         self._costs = Costs()
         self._most_macs = problem.macs + recompute
         self._recompute = recompute > 0
-        self._singles = [_Link(problem, self._search(orders(problem), 0))]
+        self._singles = [_Link(problem, self._search(_forms(problem), 0))]
         self._spills: list[_Link] = []
 
     def roomy(self) -> Schedule:
@@ -111,6 +111,12 @@ class Pools:
         search = self._search((spill(original, spilled),), last.search.most_records)
         self._spills.append(_Link(original, search, spilled))
         return True
+
+
+def _forms(problem: Problem) -> tuple[Problem, ...]:
+    """The problem in other orders, and with concatenations made in place."""
+    joined = join_parts(problem)
+    return orders(problem) if joined is problem else (*orders(problem), *orders(joined))
 
 
 def _waiting(original: Problem, spilled: Problem, section: Section) -> int | None:

@@ -13,7 +13,7 @@ from tigris_codegen.ir.graph import Graph
 from tigris_codegen.ir.rows import Rows, rows_of
 from tigris_codegen.ops.spec import Kernel, Operand, Window, Work
 from tigris_codegen.plan.fields import Struct
-from tigris_codegen.plan.layout import Space
+from tigris_codegen.plan.layout import ALIGNMENT, Space
 
 #: The work of a COPY record: it has no kernel in the runtime.
 COPY = Kernel(0, "copy", Struct("copy_params", "COPY has no parameters.", ()), "copy", "rows from pool to pool")
@@ -123,18 +123,24 @@ class Problem:
     @cached_property
     def output_rows(self) -> tuple[tuple[int, int], ...]:
         """Per work, the half-open range of stored rows that it writes in all."""
-        return tuple(
-            (0, self.stored[w.output.tensor].rows)
-            if self._foreign(w.output.tensor, w.output.rows)
-            else (w.first_row, w.first_row + w.row_count)
-            for w in self.works
-        )
+        found = []
+        for work, ahead in zip(self.works, self.rows_ahead, strict=True):
+            if self._foreign(work.output.tensor, work.output.rows):
+                found.append((ahead, ahead + work.output.rows.total // self.stored[work.output.tensor].row_bytes))
+            else:
+                found.append((ahead + work.first_row, ahead + work.first_row + work.row_count))
+        return tuple(found)
+
+    @cached_property
+    def rows_ahead(self) -> tuple[int, ...]:
+        """Per work, the stored rows in front of the kernel's own row 0 of its output."""
+        return tuple(work.output.at // self.stored[work.output.tensor].row_bytes for work in self.works)
 
     def shared_bytes(self, index: int) -> int:
         """Bytes of the work's output that take memory of an input dying there, where the work is one step."""
         work = self.works[index]
         output = self.stored[work.output.tensor]
-        if self.first_write[work.output.tensor] != index or output.space is not Space.FAST:
+        if self.producers[work.output.tensor] != (index,) or output.space is not Space.FAST:
             return 0
         sizes = (
             self.stored[source].bytes
@@ -162,6 +168,8 @@ class Problem:
         work = self.works[index]
         if self._foreign(work.output.tensor, work.output.rows):
             first, stop = work.first_row, work.first_row + work.row_count
+        else:
+            first, stop = first - self.rows_ahead[index], stop - self.rows_ahead[index]
         found = []
         for operand, band_map in zip(work.inputs, work.maps, strict=True):
             if operand.tensor in self.stored:
@@ -215,6 +223,38 @@ def _seen_whole(row_bytes: Mapping[int, int], works: tuple[Work, ...]) -> set[in
             if operand.rows.bytes != row_bytes.get(operand.tensor, operand.rows.bytes) or place > 2:
                 found.add(operand.tensor)
     return found
+
+
+def join_parts(problem: Problem) -> Problem:
+    """The problem in which what is only copied into a concatenation is made in its place there.
+
+    That can be where the piece is whole rows of the concatenation, begins at an address that an operand may have, and
+    nothing else reads it. The concatenation is then stored whole.
+    """
+    works, stored = list(problem.works), dict(problem.stored)
+    gone: set[int] = set()
+    for index, copy in enumerate(problem.works):
+        target, piece = copy.output.tensor, copy.inputs[0].tensor if copy.inputs else -1
+        at = copy.first_row * copy.output.rows.bytes
+        if (
+            copy.kernel.access != "place"
+            or copy.output.rows.bytes != problem.stored[target].row_bytes
+            or copy.params["blocks"] != 1
+            or copy.params["in_block"] != copy.output.rows.bytes
+            or at % ALIGNMENT
+            or problem.readers.get(piece) != (index,)
+            or piece in (*problem.inputs, *problem.outputs)
+        ):
+            continue
+        gone.add(index)
+        del stored[piece]
+        stored[target] = replace(stored[target], whole=True)
+        for number, work in enumerate(works):
+            if work.output.tensor == piece:
+                works[number] = replace(work, output=replace(work.output, tensor=target, at=work.output.at + at))
+    if not gone:
+        return problem
+    return replace(problem, works=tuple(w for i, w in enumerate(works) if i not in gone), stored=stored)
 
 
 def compute_again(problem: Problem, tensor: int, reader: int, depth: int) -> Problem | None:

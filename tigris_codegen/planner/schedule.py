@@ -73,7 +73,7 @@ def section_steps(problem: Problem, section: Section) -> list[Step]:
                 ensure_rows(tensor, end)
             work = problem.works[w]
             whole = done[w] == first and upto == last
-            call = (work.first_row, work.row_count) if whole else (done[w], upto - done[w])
+            call = (work.first_row, work.row_count) if whole else (done[w] - problem.rows_ahead[w], upto - done[w])
             steps.append(Step(w, *call, NO_FLAGS, reads, (work.output.tensor, done[w], upto)))
             done[w] = upto
 
@@ -97,8 +97,8 @@ def section_steps(problem: Problem, section: Section) -> list[Step]:
 def _band_end(problem: Problem, section: Section, w: int, first: int, stop: int) -> int:
     if not section.height or not problem.tileable[w]:
         return stop
-    per_image = problem.stored[problem.works[w].output.tensor].per_image
-    return min(first + section.height, stop, (first // per_image + 1) * per_image)
+    per_image, ahead = problem.works[w].output.rows.per_image, problem.rows_ahead[w]
+    return min(first + section.height, stop, ((first - ahead) // per_image + 1) * per_image + ahead)
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ class Search:
             candidate = cuts.whole()
             slow = pack(candidate.of(Space.SLOW), self._effort)
             found.append(Schedule(candidate.problem, candidate.steps, self._pack(candidate), slow))
-        return min(found, key=lambda schedule: schedule.fast.bytes)
+        return min(found, key=lambda schedule: (schedule.fast.bytes, len(schedule.steps)))
 
     @property
     def least_peak(self) -> int:
