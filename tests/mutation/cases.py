@@ -34,8 +34,11 @@ def hostile() -> dict[str, Plan]:
     def with_operand(plan: Plan, index: int, operand: Operand) -> Plan:
         return replace(plan, operands=(*plan.operands[:index], operand, *plan.operands[index + 1 :]))
 
-    in_place = with_operand(conv, op.output, replace(conv.operands[op.output], offset=0))
-    in_place = with_operand(in_place, op.inputs[0], replace(conv.operands[op.inputs[0]], offset=0))
+    def in_place(plan: Plan) -> Plan:
+        for operand in (plan.operators[0].output, plan.operators[0].inputs[0]):
+            plan = with_operand(plan, operand, replace(plan.operands[operand], offset=0))
+        return replace(plan, fast_bytes=1 << 14)
+
     accumulator = parts.operators[next(r.target for r in parts.records if r.flags & Flag.FIRST)].accumulator
     assert accumulator is not None
     held = parts.operands[accumulator]
@@ -48,7 +51,9 @@ def hostile() -> dict[str, Plan]:
     return {
         "arena": replace(conv, fast_bytes=conv.fast_bytes - 16),
         "rows": replace(conv, records=(replace(conv.records[0], row=1),)),
-        "overlap": in_place,
+        "overlap": in_place(conv),
+        "overlap_softmax": in_place(compiled("softmax_batch5_s8", "roomy").plan),
+        "overlap_larger": in_place(compiled("dequantize_s8_f32_image", "roomy").plan),
         "accumulator": with_operand(parts, accumulator, replace(held, row_bytes=4, rows=held.row_bytes, window=1)),
         "window": replace(sliding, records=(*sliding.records[:at], beyond, *sliding.records[at + 1 :])),
         "repeat": replace(

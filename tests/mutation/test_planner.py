@@ -42,7 +42,7 @@ MUTANTS = (
         "live - origin, frontier - live - 1)",
     ),
     Mutant("whole rows end early", memory._whole, "out=high[begin : end + 1]", "out=np.zeros(end + 1 - begin, int)"),
-    Mutant("blocks overlap", memory._lowest, "reach[index] <= address", "reach[index] <= address + 16"),
+    Mutant("blocks overlap", memory._taken, "high[both][order])", "high[both][order] - 16)"),
     Mutant("written a place late", emit._places, "first - origins[written] if", "first - origins[written] + 1 if"),
     Mutant("read a place late", emit._places, "begin - origins[operand.tensor]", "begin + 1 - origins[operand.tensor]"),
     Mutant("shifts forgotten", emit._records, "records += shifts.get(tick, ())", "records += ()"),

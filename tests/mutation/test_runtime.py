@@ -48,6 +48,8 @@ MUTANTS = (
     Mutant("arena not compared", "tigris_load.c", "end > space_bytes(plan, tigris_space(operand))", "end == 0u"),
     Mutant("window not compared", "tigris_load.c", "extent.count <= held - first;", "held != 0u;"),
     Mutant("overlap allowed", "tigris_load.c", "if (spans_meet(spans[i], spans[k]) &&", "if (i > k &&"),
+    Mutant("everything in place", "kernels/softmax.h", "extents->in_place = 0u;", "extents->in_place = 1u;"),
+    Mutant("output overtakes input", "tigris_load.c", "output.start + written <= input.start + read", "written != 0u"),
     Mutant(
         "windows taken for whole",
         "tigris_load.c",
