@@ -169,6 +169,8 @@ const char *tigris_status_text(tigris_status_t status)
         return "an arena is smaller than the plan needs";
     case TIGRIS_EXEC_ERR_DATA:
         return "a kernel met data it cannot compute with";
+    case TIGRIS_ERR_ARENA:
+        return "another core has the shared arena: write the inputs again";
     }
     return "unknown status";
 }

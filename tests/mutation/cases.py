@@ -29,14 +29,13 @@ def hostile() -> dict[str, Plan]:
     """Name -> a plan that the loader must refuse."""
     conv = compiled("conv_2d_3x3_same_s8", "roomy").plan
     parts = compiled("chain_conv_global_mean_s8", "smallest").plan
-    op = conv.operators[0]
 
     def with_operand(plan: Plan, index: int, operand: Operand) -> Plan:
         return replace(plan, operands=(*plan.operands[:index], operand, *plan.operands[index + 1 :]))
 
-    def in_place(plan: Plan) -> Plan:
-        for operand in (plan.operators[0].output, plan.operators[0].inputs[0]):
-            plan = with_operand(plan, operand, replace(plan.operands[operand], offset=0))
+    def in_place(plan: Plan, behind: int = 0) -> Plan:
+        for operand, offset in ((plan.operators[0].output, behind), (plan.operators[0].inputs[0], 0)):
+            plan = with_operand(plan, operand, replace(plan.operands[operand], offset=offset))
         return replace(plan, fast_bytes=1 << 14)
 
     accumulator = parts.operators[next(r.target for r in parts.records if r.flags & Flag.FIRST)].accumulator
@@ -53,6 +52,7 @@ def hostile() -> dict[str, Plan]:
         "rows": replace(conv, records=(replace(conv.records[0], row=1),)),
         "overlap": in_place(conv),
         "overlap_softmax": in_place(compiled("softmax_batch5_s8", "roomy").plan),
+        "overlap_behind": in_place(compiled("quantize_f32_s8_image", "roomy").plan, 16),
         "overlap_larger": in_place(compiled("dequantize_s8_f32_image", "roomy").plan),
         "accumulator": with_operand(parts, accumulator, replace(held, row_bytes=4, rows=held.row_bytes, window=1)),
         "window": replace(sliding, records=(*sliding.records[:at], beyond, *sliding.records[at + 1 :])),

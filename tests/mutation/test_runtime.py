@@ -49,7 +49,10 @@ MUTANTS = (
     Mutant("window not compared", "tigris_load.c", "extent.count <= held - first;", "held != 0u;"),
     Mutant("overlap allowed", "tigris_load.c", "if (spans_meet(spans[i], spans[k]) &&", "if (i > k &&"),
     Mutant("everything in place", "kernels/softmax.h", "extents->in_place = 0u;", "extents->in_place = 1u;"),
-    Mutant("output overtakes input", "tigris_load.c", "output.start + written <= input.start + read", "written != 0u"),
+    Mutant("overtakes at once", "tigris_load.c", "output.start + written <= input.start + read", "written != 0u"),
+    Mutant(
+        "overtakes later", "tigris_load.c", "output.start + last * written <= input.start + last * read", "last != 0u"
+    ),
     Mutant(
         "windows taken for whole",
         "tigris_load.c",
