@@ -33,8 +33,8 @@ def hostile() -> dict[str, Plan]:
     def with_operand(plan: Plan, index: int, operand: Operand) -> Plan:
         return replace(plan, operands=(*plan.operands[:index], operand, *plan.operands[index + 1 :]))
 
-    def in_place(plan: Plan, behind: int = 0) -> Plan:
-        for operand, offset in ((plan.operators[0].output, behind), (plan.operators[0].inputs[0], 0)):
+    def in_place(plan: Plan, output: int = 0, source: int = 0) -> Plan:
+        for operand, offset in ((plan.operators[0].output, output), (plan.operators[0].inputs[0], source)):
             plan = with_operand(plan, operand, replace(plan.operands[operand], offset=offset))
         return replace(plan, fast_bytes=1 << 14)
 
@@ -53,7 +53,7 @@ def hostile() -> dict[str, Plan]:
         "overlap": in_place(conv),
         "overlap_softmax": in_place(compiled("softmax_batch5_s8", "roomy").plan),
         "overlap_behind": in_place(compiled("quantize_f32_s8_image", "roomy").plan, 16),
-        "overlap_larger": in_place(compiled("dequantize_s8_f32_image", "roomy").plan),
+        "overlap_larger": in_place(compiled("dequantize_s8_f32_image", "roomy").plan, 0, 16),
         "accumulator": with_operand(parts, accumulator, replace(held, row_bytes=4, rows=held.row_bytes, window=1)),
         "window": replace(sliding, records=(*sliding.records[:at], beyond, *sliding.records[at + 1 :])),
         "repeat": replace(
