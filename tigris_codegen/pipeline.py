@@ -42,18 +42,15 @@ class MapShape:
 class Compiled:
     """A plan, proved, with its bytes.
 
-    `memory_map` and `works`, one per operator of the plan, are empty for a plan that was read from a file.
+    `memory_map` and `works`, one per operator of the plan, are empty for a plan that was read from a file, and `macs`,
+    the multiply-accumulates of one inference, is 0.
     """
 
     plan: Plan
     plan_bytes: bytes
     memory_map: tuple[MapShape, ...] = ()
     works: tuple[Work, ...] = ()
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one inference, those of values computed again included."""
-        return sum(work.macs for work in self.works)
+    macs: int = 0
 
 
 class Model:
@@ -137,7 +134,7 @@ class Model:
         plan = make_plan(schedule, self.hash)
         verify(plan)
         works = tuple(work for work in schedule.problem.works if work.kernel is not COPY)
-        return Compiled(plan, encode(plan), _memory_map(schedule), works)
+        return Compiled(plan, encode(plan), _memory_map(schedule), works, schedule.problem.macs)
 
 
 def _short(name: str) -> str:

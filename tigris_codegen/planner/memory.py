@@ -96,6 +96,7 @@ def make_blocks(problem: Problem, steps: Sequence[Step], window_share: float = W
     touching = _touching_ticks(steps)
     blocks = []
     for tensor, stored in problem.stored.items():
+        # Rows that nothing reads are not written: they are at no tick.
         written = lives.written.get(tensor, np.zeros(stored.rows, np.int64))
         if tensor in problem.inputs:
             written = np.zeros(stored.rows, np.int64)
@@ -109,7 +110,12 @@ def make_blocks(problem: Problem, steps: Sequence[Step], window_share: float = W
             assert block.window is not None
             if block.window.rows > min(MAX_WINDOW, window_share * stored.rows):
                 block = None
-        blocks.append(block or replace(_whole(key, written, read, stored.row_bytes), space=stored.space))
+        if block is None:
+            block = replace(_whole(key, written, read, stored.row_bytes), space=stored.space)
+            if (written < 0).any():
+                rows = int(np.flatnonzero(written >= 0).max()) + 1
+                block = replace(block, window=Window(rows, dict.fromkeys(touching[tensor], 0), ()))
+        blocks.append(block)
     for w, (begin, end) in work_spans(steps).items():
         work = problem.works[w]
         if work.accumulator_bytes and any(s.flags for s in steps if s.work == w):
@@ -135,11 +141,12 @@ def _constant(key: Key, begin: int, end: int, size: int) -> Block:
 
 def _whole(key: Key, written: Ints, read: Ints, row_bytes: int) -> Block:
     """A tensor stored whole: at each tick from its first live row to its last."""
-    first, last = int(written.min()), int(read.max())
+    live = np.flatnonzero(written >= 0)
+    first, last = int(written[live].min()), int(read[live].max())
     count = last - first + 1
     low: Ints = np.full(count, len(written), np.int64)
     high = np.zeros(count, np.int64)
-    for row, (begin, end) in enumerate(zip(written - first, read - first, strict=True)):
+    for row, begin, end in zip(live, written[live] - first, read[live] - first, strict=True):
         np.minimum(low[begin : end + 1], row, out=low[begin : end + 1])
         np.maximum(high[begin : end + 1], row + 1, out=high[begin : end + 1])
     low = np.minimum(low, high)

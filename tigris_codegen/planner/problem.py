@@ -13,7 +13,7 @@ from tigris_codegen.ir.graph import Graph
 from tigris_codegen.ir.rows import Rows, rows_of
 from tigris_codegen.ops.spec import Kernel, Operand, Window, Work
 from tigris_codegen.plan.fields import Struct
-from tigris_codegen.plan.layout import ALIGNMENT, Space
+from tigris_codegen.plan.layout import ALIGNMENT, MAX_WINDOW, Space
 
 #: The work of a COPY record: it has no kernel in the runtime.
 COPY = Kernel(0, "copy", Struct("copy_params", "COPY has no parameters.", ()), "copy", "rows from pool to pool")
@@ -92,8 +92,11 @@ class Problem:
 
     @property
     def macs(self) -> int:
-        """Multiply-accumulates of one inference."""
-        return sum(work.macs for work in self.works)
+        """Multiply-accumulates of one inference, rows that nobody reads apart."""
+        return sum(
+            work.macs * (stop - first) // work.row_count if self.tileable[index] else work.macs
+            for index, (work, (first, stop)) in enumerate(zip(self.works, self.output_rows, strict=True))
+        )
 
     @cached_property
     def first_write(self) -> dict[int, int]:
@@ -102,8 +105,10 @@ class Problem:
 
     @cached_property
     def row_born(self) -> dict[int, NDArray[np.int64]]:
-        """Tensor -> per row, the first work that writes it, -1 for model inputs."""
-        found: dict[int, NDArray[np.int64]] = {t: np.full(s.rows, -1, np.int64) for t, s in self.stored.items()}
+        """Tensor -> per row, the first work that writes it, -1 for model inputs, behind all works for none."""
+        found: dict[int, NDArray[np.int64]] = {
+            t: np.full(s.rows, -1 if t in self.inputs else len(self.works), np.int64) for t, s in self.stored.items()
+        }
         for tensor, works in self.producers.items():
             for work in reversed(works):
                 first, stop = self.output_rows[work]
@@ -122,14 +127,25 @@ class Problem:
 
     @cached_property
     def output_rows(self) -> tuple[tuple[int, int], ...]:
-        """Per work, the half-open range of stored rows that it writes in all."""
-        found = []
-        for work, ahead in zip(self.works, self.rows_ahead, strict=True):
-            if self._foreign(work.output.tensor, work.output.rows):
-                found.append((ahead, ahead + work.output.rows.total // self.stored[work.output.tensor].row_bytes))
-            else:
-                found.append((ahead + work.first_row, ahead + work.first_row + work.row_count))
+        """Per work, the half-open range of stored rows that it writes in all: to the last that anything reads."""
+        found = list(map(self._all_rows, range(len(self.works))))
+        needed = {tensor: stored.rows if tensor in self.kept else 0 for tensor, stored in self.stored.items()}
+        for index in reversed(range(len(self.works))):
+            first, stop = found[index]
+            stored = self.stored[self.works[index].output.tensor]
+            # What is stored to the last written row is a window for the runtime.
+            if self.tileable[index] and not stored.whole and stored.rows <= MAX_WINDOW:
+                stop = min(stop, max(needed[self.works[index].output.tensor], first + 1))
+                found[index] = first, stop
+            for tensor, _, end in self.reads(index, first, stop):
+                needed[tensor] = max(needed[tensor], end)
         return tuple(found)
+
+    def _all_rows(self, index: int) -> tuple[int, int]:
+        work, ahead = self.works[index], self.rows_ahead[index]
+        if self._foreign(work.output.tensor, work.output.rows):
+            return ahead, ahead + work.output.rows.total // self.stored[work.output.tensor].row_bytes
+        return ahead + work.first_row, ahead + work.first_row + work.row_count
 
     @cached_property
     def rows_ahead(self) -> tuple[int, ...]:

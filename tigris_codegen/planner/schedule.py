@@ -72,8 +72,9 @@ def section_steps(problem: Problem, section: Section) -> list[Step]:
             for tensor, _, end in reads:
                 ensure_rows(tensor, end)
             work = problem.works[w]
-            whole = done[w] == first and upto == last
-            call = (work.first_row, work.row_count) if whole else (done[w] - problem.rows_ahead[w], upto - done[w])
+            call = (done[w] - problem.rows_ahead[w], upto - done[w])
+            if not problem.tileable[w]:
+                call = (work.first_row, work.row_count)
             steps.append(Step(w, *call, NO_FLAGS, reads, (work.output.tensor, done[w], upto)))
             done[w] = upto
 
@@ -153,7 +154,7 @@ def section_peak(problem: Problem, section: Section, steps: list[Step]) -> int:
             continue
         born = problem.row_born[tensor]
         first = np.where(born < section.begin, 0, lives.written.get(tensor, lives.ticks))
-        first[born >= section.end] = lives.ticks
+        first[(born >= section.end) | (first < 0)] = lives.ticks
         if problem.last_use[tensor] >= section.end:
             last = np.full(stored.rows, lives.ticks, np.int64)
         else:
