@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export CMSIS_CORE_ROOT := $(CURDIR)/$(VENV)/npm/node_modules/@xpack-3rd-party/arm-cmsis-core/CMSIS/Core
 
-SOURCES := $(shell find runtime templates boards tigris_codegen -type f -not -path '*/__pycache__/*') pyproject.toml
+SOURCES := $(shell find runtime templates boards renode tigris_codegen -type f -not -path '*/__pycache__/*') pyproject.toml
 
 .PHONY: demo test lint generate golden clean
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tigris_codegen.boards import boards_markdown, list_boards
 from tigris_codegen.ops import KERNELS
 from tigris_codegen.ops.docs import supported_operators_markdown
 from tigris_codegen.plan import layout
@@ -154,6 +155,24 @@ def supported_operators() -> str:
     return "\n".join(lines) + "\n" + supported_operators_markdown()
 
 
+def boards_page() -> str:
+    """docs/BOARDS.md: every board with its memories, frameworks and emulators."""
+    lines = [
+        f"<!-- {NOTE} -->",
+        "",
+        "# Boards",
+        "",
+        "Written from the files in `boards/`, which name their sources. RAM stands fastest first: arenas go to the",
+        "first region with room. Under a framework is its own name for the board, or `yes` where it has none; what",
+        "it leaves of the memory is printed by `tigris boards show NAME`. Of the emulators `unicorn` runs the",
+        "board's own image on its memory map, `qemu` has a machine that is the board, `renode` has it with its",
+        "peripherals, and `native` programs run on the machine that builds them. A board of your own:",
+        "[ADDING_A_BOARD.md](ADDING_A_BOARD.md).",
+        "",
+    ]
+    return "\n".join(lines) + "\n" + boards_markdown(list_boards())
+
+
 def generated_files(root: Path) -> dict[str, str]:
     """Relative path -> text of every generated file below `root`."""
     return {
@@ -165,4 +184,5 @@ def generated_files(root: Path) -> dict[str, str]:
         "tigris_codegen/plan/kernel_table.py": kernel_table(),
         "docs/PLAN_FORMAT.md": plan_format_markdown(root),
         "docs/SUPPORTED_OPERATORS.md": supported_operators(),
+        "docs/BOARDS.md": boards_page(),
     }

@@ -1,6 +1,6 @@
 """Where the files that are not Python are: in a checkout at its root, in an installation inside the package.
 
-No other module builds a path to `templates/`, `boards/`, `runtime/` or the host library.
+No other module builds a path to `templates/`, `boards/`, `runtime/`, `renode/` or the host library.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _PROBES = {
     "templates": "baremetal/cookiecutter.json",
     "boards": "mps2-an386.toml",
     "runtime": "include/tigris.h",
+    "renode": "selftest.resc.in",
 }
 
 
@@ -46,6 +47,11 @@ def boards_dir() -> Path:
 def runtime_dir() -> Path:
     """The C runtime: `include`, `src`, `src/kernels`."""
     return _folder("runtime")
+
+
+def renode_dir() -> Path:
+    """What machines in Renode are made of."""
+    return _folder("renode")
 
 
 def _host_library_names() -> tuple[str, ...]:

@@ -18,6 +18,8 @@ need ninja ninja-build
 need npm npm
 need arm-none-eabi-gcc gcc-arm-none-eabi
 need qemu-system-arm qemu-system-arm
+need riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf
+need qemu-system-riscv32 qemu-system-misc
 if command -v arm-none-eabi-gcc >/dev/null 2>&1; then
     case $(arm-none-eabi-gcc -print-file-name=libc_nano.a) in
     /*) ;;
@@ -25,6 +27,14 @@ if command -v arm-none-eabi-gcc >/dev/null 2>&1; then
     esac
 else
     missing="$missing libnewlib-arm-none-eabi"
+fi
+if command -v riscv64-unknown-elf-gcc >/dev/null 2>&1; then
+    case $(riscv64-unknown-elf-gcc -print-file-name=picolibc.specs) in
+    /*) ;;
+    *) missing="$missing picolibc-riscv64-unknown-elf" ;;
+    esac
+else
+    missing="$missing picolibc-riscv64-unknown-elf"
 fi
 
 install_missing() {

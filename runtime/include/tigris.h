@@ -49,7 +49,8 @@ typedef enum {
     TIGRIS_ERR_STATE,           /* the state is missing or too small */
     TIGRIS_ERR_BUSY,            /* a run is under way on the same memory */
     TIGRIS_EXEC_ERR_MEM,        /* an arena is too small for the plan */
-    TIGRIS_EXEC_ERR_DATA        /* a kernel met data it cannot compute with */
+    TIGRIS_EXEC_ERR_DATA,       /* a kernel met data it cannot compute with */
+    TIGRIS_ERR_ARENA            /* another core has the shared arena: the inputs are to be written again */
 } tigris_status_t;
 
 /* A sentence for a status; never NULL. */

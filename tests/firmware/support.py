@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.support import REPOSITORY, shared
+from tigris_codegen.boards import Board
 from tigris_codegen.codegen import TestVector
-from tigris_codegen.emulate import find_cmsis
+from tigris_codegen.emulate import find_cmsis, find_picolibc
 from tigris_codegen.errors import MissingError
 
 DIGITS = REPOSITORY / "examples" / "digits"
@@ -25,6 +26,20 @@ def missing(*programs: str) -> list[str]:
         find_cmsis(REPOSITORY)
     except MissingError:
         names.append("CMSIS-Core (CMSIS_CORE_ROOT)")
+    return names
+
+
+def missing_for(board: Board) -> list[str]:
+    """What building that board's project, and QEMU where it is a machine, need and this machine lacks."""
+    emulator = board.qemu_command[:1]
+    if board.architecture != "riscv":
+        return missing(*emulator)
+    names = [n for n in ("cmake", *emulator) if shutil.which(n) is None]
+    names += [] if shutil.which("ninja") or shutil.which("make") else ["ninja or make"]
+    try:
+        find_picolibc()
+    except MissingError as error:
+        names.append(str(error))
     return names
 
 

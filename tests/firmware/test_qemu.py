@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.firmware import handmade
+from tests.firmware.support import missing, missing_for
 from tests.support import REPOSITORY
 from tigris_codegen.boards import Board, list_boards, load_board
 from tigris_codegen.codegen import TestVector, generate_project
@@ -23,17 +24,9 @@ from tigris_codegen.plan.plan import Plan
 QEMU_BOARDS = [board for board in list_boards() if board.emulators.qemu is not None]
 
 
-def _missing() -> list[str]:
-    names = [n for n in ("cmake", "arm-none-eabi-gcc", "qemu-system-arm") if shutil.which(n) is None]
-    names += [] if shutil.which("ninja") or shutil.which("make") else ["ninja or make"]
-    try:
-        find_cmsis(REPOSITORY)
-    except MissingError:
-        names.append("CMSIS-Core (CMSIS_CORE_ROOT)")
-    return names
-
-
-pytestmark = pytest.mark.skipif(bool(_missing()), reason=f"missing: {', '.join(_missing())}")
+pytestmark = pytest.mark.skipif(
+    bool(missing("qemu-system-arm")), reason=f"missing: {', '.join(missing('qemu-system-arm'))}"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +68,8 @@ def check_passes(result: VerifyResult, plan: Plan, vectors: list[TestVector]) ->
 
 @pytest.mark.parametrize("board", QEMU_BOARDS, ids=[b.name for b in QEMU_BOARDS])
 def test_every_board_gives_the_bytes_in_the_stated_ram(make: Make, board: Board) -> None:
+    if absent := missing_for(board):
+        pytest.skip(f"missing: {', '.join(absent)}")
     plan, vectors = handmade.lookup_plan(), handmade.lookup_vectors()
     project = make(board, plan, vectors)
     first = verify_project(project)

@@ -240,10 +240,10 @@ def test_an_image_without_the_cores_variables_proves_nothing(make: Make) -> None
 def count_by_hook(machine: Any, end: int) -> int:
     """How many instructions an inference takes, one call each."""
     seen: list[int] = []
-    hook = machine._uc.hook_add(UC_HOOK_CODE, lambda uc, address, size, data: seen.append(address))
-    machine._uc.ctl_flush_tb()
+    hook = machine.uc.hook_add(UC_HOOK_CODE, lambda uc, address, size, data: seen.append(address))
+    machine.uc.ctl_flush_tb()
     machine._run(end)
-    machine._uc.hook_del(hook)
+    machine.uc.hook_del(hook)
     return len(seen)
 
 

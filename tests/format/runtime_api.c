@@ -343,13 +343,13 @@ static void test_kernel_status(void)
 
 static void test_texts(void)
 {
-    for (int i = TIGRIS_OK; i <= TIGRIS_EXEC_ERR_DATA; i++) {
+    for (int i = TIGRIS_OK; i <= TIGRIS_ERR_ARENA; i++) {
         HOLDS(strcmp(tigris_status_text((tigris_status_t)i), "unknown status") != 0);
         for (int k = TIGRIS_OK; k < i; k++) {
             HOLDS(strcmp(tigris_status_text((tigris_status_t)i), tigris_status_text((tigris_status_t)k)) != 0);
         }
     }
-    HOLDS(strcmp(tigris_status_text((tigris_status_t)(TIGRIS_EXEC_ERR_DATA + 1)), "unknown status") == 0);
+    HOLDS(strcmp(tigris_status_text((tigris_status_t)(TIGRIS_ERR_ARENA + 1)), "unknown status") == 0);
 }
 
 int main(int count, char **arguments)

@@ -21,7 +21,9 @@ UPDATE = os.environ.get("TIGRIS_GOLDEN") == "update"
 #: Files compared whole for every board: what the board decides. Names are enough of all others.
 OF_THE_BOARD = {
     "baremetal": ("generated/platform/board.h", "generated/platform/device.h", "generated/platform/linker.ld"),
+    "esp-idf": ("partitions.csv", "sdkconfig.defaults*", "generated/tigris_model/linker.lf"),
     "posix": (),
+    "zephyr": ("boards/*.overlay", "prj.conf", "west.yml"),
 }
 #: Files compared whole once, for one board of the framework. Runtime files are copies, plan and vectors are data.
 OF_THE_FRAMEWORK = {
@@ -30,10 +32,43 @@ OF_THE_FRAMEWORK = {
         "README.md",
         "app/board_clock.c",
         "app/main.c",
-        "generated/cmake/arm-none-eabi.cmake",
+        "generated/cmake/*.cmake",
         "generated/core/digits.c",
         "generated/core/digits.h",
+        "generated/platform/entry.c",
         "generated/platform/startup.c",
+    ),
+    ("baremetal", "microbit"): ("generated/platform/entry.c",),
+    ("baremetal", "qemu-riscv32"): (
+        "README.md",
+        "generated/cmake/device.cmake",
+        "generated/cmake/toolchain.cmake",
+        "generated/platform/entry.c",
+    ),
+    ("zephyr", "nucleo-h7"): (
+        "CMakeLists.txt",
+        "Kconfig",
+        "README.md",
+        "app/main.c",
+        "generated/platform/main.c",
+        "generated/platform/platform.c",
+        "sample.yaml",
+    ),
+    ("esp-idf", "esp32s3-devkitc"): (
+        "CMakeLists.txt",
+        "README.md",
+        "app/CMakeLists.txt",
+        "app/idf_component.yml",
+        "app/main.c",
+        "generated/core/digits.c",
+        "generated/core/digits_plan.h",
+        "generated/platform/plan.c",
+        "generated/platform/platform.c",
+        "generated/platform/watchdog.c",
+        "generated/tigris_model/CMakeLists.txt",
+        "generated/tigris_model/Kconfig",
+        "generated/tigris_model/idf_component.yml",
+        "pytest_digits.py",
     ),
     ("posix", "posix"): (
         "CMakeLists.txt",
@@ -60,7 +95,8 @@ def test_project(board: Board, framework: str, tmp_path: Path) -> None:
     )
     golden = HERE / f"{board.name}-{framework}"
     whole = (*OF_THE_BOARD[framework], *OF_THE_FRAMEWORK.get((framework, board.name), ()))
-    actual = {name: (made.path / name).read_text() for name in whole}
+    found = [path for pattern in whole for path in made.path.glob(pattern)]
+    actual = {path.relative_to(made.path).as_posix(): path.read_text() for path in found}
     paths = sorted(p.relative_to(made.path).as_posix() for p in made.path.rglob("*") if p.is_file())
     actual["FILES"] = "".join(f"{path}\n" for path in paths)
     if UPDATE:

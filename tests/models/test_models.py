@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -16,10 +17,12 @@ import tflite
 from numpy.typing import NDArray
 
 from tests.support import SHARED, assert_equal, shared
+from tigris_codegen.errors import FitError
 from tigris_codegen.ops import SPECS
 from tigris_codegen.pipeline import Compiled, Model
 from tigris_codegen.plan.codec import decode
-from tigris_codegen.plan.verify import verify
+from tigris_codegen.plan.verify import expand, verify
+from tigris_codegen.report.analysis import report_plan
 from tigris_codegen.session import Session
 
 INTERFACE_TYPES = {"INT8", "UINT8", "FLOAT32"}
@@ -151,3 +154,49 @@ def listed() -> list[Any]:
 def test_smallest_pool_is_within_the_bound(name: str) -> None:
     assert name in MODELS
     assert compiled_for(name, "smallest").plan.fast_bytes <= packed_bytes(name)
+
+
+def executed(compiled: Compiled) -> int:
+    return sum(1 for _ in expand(compiled.plan.records))
+
+
+def slow_traffic(compiled: Compiled) -> int:
+    traffic = report_plan(compiled).traffic
+    return traffic.slow_read_bytes + traffic.slow_written_bytes
+
+
+MONOTONE = [name for name in ("mlperf_kws_int8", "mlperf_sww_int8", "st_miniresnet_aed", "magic_wand_f32") if MODELS]
+
+
+@pytest.mark.parametrize("name", MONOTONE or [ABSENT])
+def test_a_larger_pool_never_costs_more(name: str) -> None:
+    least, most = (compiled_for(name, budget).plan.ram_bytes for budget in ("smallest", "roomy"))
+    pools = sorted({least + (most - least) * part // 8 for part in range(9)})
+    plans = [made(name).within(pool) for pool in pools]
+    assert all(plan.plan.ram_bytes <= pool for plan, pool in zip(plans, pools, strict=True))
+    assert all(plan.plan.slow_bytes == 0 for plan in plans)
+    records = [executed(plan) for plan in plans]
+    assert records == sorted(records, reverse=True)
+
+
+@pytest.mark.parametrize("name", MONOTONE or [ABSENT])
+def test_neither_of_two_pools_costs_more_when_it_grows(name: str) -> None:
+    least = compiled_for(name, "smallest").plan.ram_bytes
+    fast_pools = [least * part // 10 for part in (6, 8, 9, 10, 12)]
+    slow_pools = [least // 4, 4 * least, 1 << 20]
+    prices: dict[tuple[int, int], tuple[int, int]] = {}
+    for fast, slow in itertools.product(fast_pools, slow_pools):
+        try:
+            plan = made(name).within(fast, slow)
+        except FitError:
+            continue
+        assert plan.plan.fast_bytes + plan.plan.workspace_bytes <= fast and plan.plan.slow_bytes <= slow
+        prices[fast, slow] = executed(plan), slow_traffic(plan)
+    assert len(prices) > len(slow_pools)
+    for (fast, slow), (records, traffic) in prices.items():
+        for (more_fast, more_slow), (fewer_records, less_traffic) in prices.items():
+            if more_fast >= fast and more_slow >= slow:
+                assert fewer_records <= records and less_traffic <= traffic
+    for fast, slow in prices:
+        larger = [(f, s) for f in fast_pools for s in slow_pools if f >= fast and s >= slow]
+        assert all(pools in prices for pools in larger)

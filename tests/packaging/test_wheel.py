@@ -26,7 +26,11 @@ SHIPPED = {
     "boards": "tigris_codegen/_data/boards",
     "runtime/include": "tigris_codegen/_data/runtime/include",
     "runtime/src": "tigris_codegen/_data/runtime/src",
+    "runtime/zephyr": "tigris_codegen/_data/runtime/zephyr",
+    "renode": "tigris_codegen/_data/renode",
 }
+#: What the frameworks look for at the root of the runtime as their module, component or library.
+OF_FRAMEWORKS = ("CMakeLists.txt", "kernels.cmake", "idf_component.yml", "library.json")
 
 
 def check_contents(wheel: Path, *, library: bool) -> None:
@@ -39,6 +43,8 @@ def check_contents(wheel: Path, *, library: bool) -> None:
                 if path.is_file()
             }
             assert expected == {name: archive.read(name) for name in names if name.startswith(place + "/")}
+        for name in OF_FRAMEWORKS:
+            assert archive.read(f"tigris_codegen/_data/runtime/{name}") == (REPOSITORY / "runtime" / name).read_bytes()
     assert any(name.startswith("tigris_codegen/_lib/") for name in names) == library
     assert not any(name.startswith(("tests/", "docs/")) for name in names)
 

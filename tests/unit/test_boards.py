@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tigris_codegen import resources
-from tigris_codegen.boards import Board, list_boards, load_board
+from tigris_codegen.boards import Board, boards_markdown, list_boards, load_board, size_text, sizes_text
 from tigris_codegen.emulate import EMULATORS, choose_emulator, emulators_of
 from tigris_codegen.errors import MissingError, UsageError
 
@@ -44,8 +44,12 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def test_every_shipped_board_loads_and_is_listed() -> None:
     boards = list_boards()
-    shipped = {"mps2-an386", "mps2-an500", "nucleo-h7", "nucleo-f446re", "nrf52840dk", "posix"}
-    assert shipped <= {b.name for b in boards}
+    shipped = (
+        "nucleo-h7 nucleo-h753zi nucleo-f446re nucleo-f746zg stm32f7-discovery stm32f4-discovery nucleo-l4 nucleo-u5 "
+        "nrf52840dk nrf5340dk pico pico2 arduino-nano33ble mps2-an385 mps2-an386 mps2-an500 mps2-an505 mps3-an547 "
+        "netduinoplus2 microbit qemu-riscv32 posix"
+    )
+    assert set(shipped.split()) <= {b.name for b in boards}
     assert [b.name for b in boards] == sorted(p.stem for p in resources.boards_dir().glob("*.toml"))
 
 
@@ -187,7 +191,9 @@ def test_a_board_of_ones_own_in_ten_lines_by_its_path(tmp_path: Path) -> None:
     board = load_board(str(path))
     model = load_board("nucleo-h7")
     assert (board.name, board.title) == ("mine", "My own board")
-    assert (board.soc, board.memory, board.frameworks) == (model.soc, model.memory, model.frameworks)
+    assert (board.soc, board.memory) == (model.soc, model.memory)
+    # Frameworks that have names for boards know this one only when it says its name.
+    assert board.frameworks == {"baremetal": model.frameworks["baremetal"]}
     assert (board.clock_hz, board.emulators) == (model.clock_hz, model.emulators)
     assert board.files == {
         "mine.toml": OWN.encode(),
@@ -216,10 +222,76 @@ def test_arenas_go_to_the_fastest_memory_and_never_to_the_null_pointer() -> None
 
 
 @pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)
-def test_every_shipped_board_has_an_emulator_and_says_where_its_facts_are_from(board: Board) -> None:
-    assert emulators_of(board)
+def test_every_shipped_board_says_where_its_facts_are_from_and_runs_where_it_is_bare_metal(board: Board) -> None:
+    assert emulators_of(board) or "baremetal" not in board.frameworks
     assert board.soc.sources
     assert board.sources or board.soc.core == "host"
+
+
+@pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)
+def test_nothing_lies_below_the_stack_of_a_cortex_m(board: Board) -> None:
+    """A stack at the lower end of the RAM that overflows faults only where no memory is in front of the RAM."""
+    use = board.frameworks.get("baremetal")
+    if use is not None and board.architecture == "arm":
+        data = board.region(use.data)
+        assert [r.name for r in board.memory if r.base < data.base <= r.end] == []
+
+
+@pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)
+def test_what_zephyr_needs_of_a_board(board: Board) -> None:
+    """Its RAM needs no devicetree node of ours; a region that it has no node for holds nothing or gets one."""
+    use = board.frameworks.get("zephyr")
+    if use is not None and board.architecture != "host":
+        assert use.id
+        assert use.data not in use.regions
+        assert use.takes[use.data] >= 4096
+
+
+def test_a_framework_that_both_files_name_keeps_the_order_of_the_socs() -> None:
+    board = load_board("nucleo-f746zg")
+    assert list(board.frameworks)[:2] == ["baremetal", "zephyr"]
+    assert board.framework_name(None) == "baremetal"
+    assert (board.frameworks["zephyr"].id, board.frameworks["zephyr"].data) == ("nucleo_f746zg", "sram")
+
+
+def test_a_board_may_take_more_of_a_region_than_its_soc_says() -> None:
+    board, soc_says = load_board("arduino-nano33ble"), load_board("nrf52840dk")
+    assert board.soc == soc_says.soc
+    assert board.region("flash").base == 0x10000
+    taken = [b.frameworks["zephyr"].takes["flash"] for b in (board, soc_says)]
+    assert taken[0] == taken[1] + 0x8000
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('pyocd = "STM32 H7"', r"probe\.pyocd: string should match"),
+        ('openocd = ["board/x"]', r"probe\.openocd\.0: string should match"),
+        ('jlink = "STM32H743ZI"', r"probe\.jlink: unknown key"),
+    ],
+)
+def test_a_wrong_probe_is_refused_by_key(tmp_path: Path, table: str, said: str) -> None:
+    (tmp_path / "mine.toml").write_text(f"{OWN}\n[probe]\n{table}\n")
+    with pytest.raises(UsageError, match=said):
+        load_board("mine", [tmp_path])
+
+
+def test_sizes_in_a_row_say_a_unit_once() -> None:
+    assert size_text(64 << 10) == "64 KiB"
+    assert size_text(180736 + 1) == "180737 B"
+    assert size_text(0) == "0 B"
+    assert sizes_text([128 << 10, 512 << 10, 8 << 20]) == "128, 512 KiB, 8 MiB"
+    assert sizes_text([]) == ""
+
+
+def test_the_table_of_boards_has_a_row_for_each() -> None:
+    boards = list_boards()
+    head, _, *rows = boards_markdown(boards).splitlines()
+    assert [row.split("`")[1] for row in rows] == [b.name for b in boards]
+    assert {row.count(" | ") for row in rows} == {head.count(" | ")}
+    (row,) = (row for row in rows if row.startswith("| `nrf5340dk` "))
+    for said in ("cortex-m33", "`ram` 512 KiB", "`flash` 1 MiB", "`nrf5340dk/nrf5340/cpuapp`", "unicorn", "yes"):
+        assert said in row
 
 
 @pytest.mark.parametrize(
@@ -230,9 +302,50 @@ def test_the_default_emulator(board: str, first: str) -> None:
     known = load_board(board)
     assert emulators_of(known)[0] == first
     assert choose_emulator(known, None) is EMULATORS[first]
-    with pytest.raises(UsageError, match="renode cannot be the board") as error:
-        choose_emulator(known, "renode")
+    unable = next(name for name in EMULATORS if name not in emulators_of(known))
+    with pytest.raises(UsageError, match=f"{unable} cannot be the board") as error:
+        choose_emulator(known, unable)
     assert first in str(error.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('isa = "rv32imac"\n', "", r"mine\.toml: isa: missing in the SoC qemu-virt-rv32"),
+        ('isa = "rv32imac"', 'isa = "rv64imac"', r"soc/qemu-virt-rv32\.toml: isa: string should match"),
+        ('core = "riscv32"', 'core = "cortex-m3"', r"mine\.toml: isa: qemu-virt-rv32 is no RISC-V"),
+        (
+            "[emulators.unicorn]",
+            '[timer]\ndriver = "rtc"\nbase = 0\n[emulators.unicorn]',
+            r"timer\.driver: input should",
+        ),
+        ("bits = 0x80000000", "mask = 1", r"uarts\.uart0\.transmit\.off_while\.bits: missing"),
+    ],
+)
+def test_a_wrong_soc_file_of_a_risc_v_is_refused_by_key(tmp_path: Path, old: str, new: str, said: str) -> None:
+    (tmp_path / "soc").mkdir()
+    for name in ("qemu-riscv32.toml", "soc/qemu-virt-rv32.toml"):
+        shutil.copy(resources.boards_dir() / name, tmp_path / name)
+    (tmp_path / "qemu-riscv32.toml").rename(tmp_path / "mine.toml")
+    edit(tmp_path / "mine.toml", 'name = "qemu-riscv32"', 'name = "mine"')
+    assert load_board("mine", [tmp_path]).soc.isa == "rv32imac"
+    edit(tmp_path / "soc" / "qemu-virt-rv32.toml", old, new)
+    with pytest.raises(UsageError, match=said):
+        load_board("mine", [tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("board", "architecture", "command"),
+    [
+        ("mps3-an547", "arm", ("qemu-system-arm", "-M", "mps3-an547")),
+        ("qemu-riscv32", "riscv", ("qemu-system-riscv32", "-M", "virt", "-bios", "none")),
+        ("nucleo-h7", "arm", ()),
+        ("posix", "host", ()),
+    ],
+)
+def test_how_qemu_is_told_to_be_a_board(board: str, architecture: str, command: tuple[str, ...]) -> None:
+    known = load_board(board)
+    assert (known.architecture, known.qemu_command) == (architecture, command)
 
 
 def test_an_unknown_soc_lists_near_names(folder: Path) -> None:
@@ -247,8 +360,8 @@ def test_a_region_or_framework_that_a_board_lacks() -> None:
     with pytest.raises(UsageError, match="no memory region itcm") as error:
         board.region("itcm")
     assert "psram" in str(error.value.hint)
-    with pytest.raises(UsageError, match="no framework zephyr"):
-        board.framework_name("zephyr")
+    with pytest.raises(UsageError, match="no framework esp-idf"):
+        board.framework_name("esp-idf")
 
 
 def test_the_host_library_variable_must_name_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from tigris_codegen.codegen.context import (
     CORE_STACK_BYTES,
     HANDLE_BYTES,
     HANDLE_BYTES_64,
-    check_core_name,
     float_literal,
 )
+from tigris_codegen.codegen.names import check_core_name
 from tigris_codegen.codegen.render import render
 from tigris_codegen.codegen.sources import runtime_files
 from tigris_codegen.codegen.tree import FileSet
@@ -170,11 +170,9 @@ def test_vectors_that_do_not_fit_the_model(tmp_path: Path, vectors: list[TestVec
         generate(tmp_path / "p", vectors=vectors)
 
 
-def test_a_plan_for_another_backend_and_a_plan_with_state(tmp_path: Path) -> None:
+def test_a_plan_for_another_backend(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="backend reference, not cmsis-nn"):
         generate(tmp_path / "p", backend="cmsis-nn")
-    with pytest.raises(UsageError, match="16 bytes of state"):
-        generate(tmp_path / "p", replace(handmade.lookup_plan(), state_bytes=16))
     assert not any(tmp_path.iterdir())
 
 

@@ -26,7 +26,7 @@ ALLOWED = {
     "codegen": {"boards", "errors", "plan", "resources"},
     "emulate": {"boards", "codegen", "errors", "plan", "resources"},
     "report": {"errors", "frontend", "ir", "ops", "pipeline", "plan", "sizes"},
-    "generated": {"ops", "plan"},
+    "generated": {"boards", "ops", "plan"},
     "__main__": {"cli"},
     "cli": {"boards", "codegen", "emulate", "errors", "pipeline", "plan", "report", "resources", "session", "sizes"},
 }

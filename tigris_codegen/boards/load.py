@@ -29,6 +29,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "platformio": ("id", "platform", "sdk"),
 }
 _ALL_NAMES = ("id", "platform", "sdk")
+#: Those that make programs for the machine that builds them: Zephyr has a board for it, ESP-IDF a target.
+_FRAMEWORKS_OF_HOST = ("posix", "zephyr", "esp-idf")
 
 
 def _folders(extra: Iterable[Path]) -> list[Path]:
@@ -92,21 +94,27 @@ def _merge(file: BoardFile, soc: SocFile, files: Mapping[str, bytes]) -> Board:
         soc=soc,
         clock_hz=clock_hz,
         flash=file.flash.strip(),
+        probe=file.probe,
         sources=file.sources,
         icache=soc.icache if file.icache is None else file.icache,
         dcache=soc.dcache if file.dcache is None else file.dcache,
         memory=memory,
         console=file.console,
         frameworks=frameworks,
-        emulators=Emulators(qemu=file.emulators.qemu, unicorn=soc.emulators.unicorn, native=soc.emulators.native),
+        emulators=Emulators(
+            qemu=file.emulators.qemu,
+            unicorn=soc.emulators.unicorn,
+            renode=file.emulators.renode,
+            native=soc.emulators.native,
+        ),
         files=files,
     )
 
 
 def _merge_frameworks(file: BoardFile, soc: SocFile) -> dict[FrameworkName, Framework]:
-    """The board's own frameworks first, then those of its SoC; not what only the SoC names, unfinished."""
+    """In the order of the SoC's file, then those that only the board names; not what only the SoC names, unfinished."""
     merged: dict[FrameworkName, Framework] = {}
-    for name in dict.fromkeys([*file.frameworks, *soc.frameworks]):
+    for name in dict.fromkeys([*soc.frameworks, *file.frameworks]):
         said: dict[str, Any] = {}
         for part in (soc.frameworks.get(name), file.frameworks.get(name)):
             if part is not None:
@@ -145,7 +153,7 @@ def _of_memory(board: Board) -> Iterator[str]:
 def _of_frameworks(board: Board) -> Iterator[str]:
     regions = {region.name: region for region in board.memory}
     for name, use in board.frameworks.items():
-        if (name == "posix") != (board.soc.core == "host"):
+        if name not in _FRAMEWORKS_OF_HOST if board.soc.core == "host" else name == "posix":
             yield f"frameworks.{name}: not for the core {board.soc.core}"
         for key, region, kind in (("program", use.program, "flash"), ("data", use.data, "ram")):
             if region not in regions:
@@ -179,6 +187,10 @@ def _of_core(board: Board) -> Iterator[str]:
         for key in ("interrupts", "priority_bits"):
             if getattr(soc, key) is None:
                 yield f"{key}: missing in the SoC {soc.name}"
+    if soc.isa is None and "baremetal" in board.frameworks and board.architecture == "riscv":
+        yield f"isa: missing in the SoC {soc.name}"
+    if soc.isa is not None and board.architecture != "riscv":
+        yield f"isa: {soc.name} is no RISC-V"
 
 
 def _of_console(board: Board) -> Iterator[str]:

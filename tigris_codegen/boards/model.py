@@ -30,6 +30,13 @@ Core = Literal[
     "xtensa-lx7",
     "host",
 ]
+Architecture = Literal["arm", "riscv", "xtensa", "host"]
+_ARCHITECTURES: Mapping[str, Architecture] = {"cortex": "arm", "riscv32": "riscv", "xtensa": "xtensa", "host": "host"}
+#: Architecture -> QEMU's program for it, with what it is told of every machine.
+_QEMU: Mapping[Architecture, tuple[str, ...]] = {
+    "arm": ("qemu-system-arm",),
+    "riscv": ("qemu-system-riscv32", "-bios", "none"),
+}
 Sources = Annotated[tuple[str, ...], Field(strict=False)]
 #: A line of a Kconfig configuration file.
 Setting = Annotated[str, StringConstraints(pattern=r"^CONFIG_[A-Z0-9_]+=\S+$")]
@@ -65,8 +72,13 @@ class Bits(_Table):
 class Transmit(_Table):
     """How a UART sends, for an emulator.
 
-    A write to `address` sends what is written or, with `dma`, the `count` bytes at `pointer`; then `done` reads 1.
+    A write to `address` sends what is written or, with `dma`, the `count` bytes at `pointer`; then `done`, where there
+    is such a register, reads 1. While the bits of `off_while` are set, the address is that of another register.
     """
+
+    class Flag(_Table):
+        address: Register
+        bits: Word
 
     class Dma(_Table):
         pointer: Register
@@ -75,15 +87,24 @@ class Transmit(_Table):
 
     address: Register
     dma: Dma | None = None
+    done: Register | None = None
+    off_while: Flag | None = None
 
 
 class Uart(_Table):
     """A UART: which driver serves it, where its registers are, what switches its clock on."""
 
-    driver: Literal["cmsdk", "stm32_v1", "stm32_v2", "nrf_uarte"]
+    driver: Literal["cmsdk", "stm32_v1", "stm32_v2", "nrf_uarte", "nrf_uart", "ns16550"]
     base: Register
     transmit: Transmit
     enable: Bits | None = None
+
+
+class Timer(_Table):
+    """A timer at the core's clock: which driver serves it, where its registers are."""
+
+    driver: Literal["nrf_timer"]
+    base: Register
 
 
 class Port(_Table):
@@ -145,10 +166,27 @@ class Framework:
     sdk: str = ""
 
 
+class Probe(_Table):
+    """What a debug probe's software calls the board: a target of pyOCD, configuration files of OpenOCD."""
+
+    pyocd: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")] | None = None
+    openocd: Annotated[
+        tuple[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_./-]+\.cfg$")], ...], Field(strict=False)
+    ] = ()
+
+
 class Qemu(_Table):
-    """The machine of QEMU that is this board."""
+    """The machine of QEMU that is this board; `clock_hz` where its core runs at another clock than the board's."""
 
     machine: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")]
+    clock_hz: Annotated[int, Field(gt=0)] | None = None
+
+
+class Renode(_Table):
+    """The platform of Renode that is this board: its file, and the name that the console's UART has there."""
+
+    platform: Annotated[str, StringConstraints(pattern=r"^platforms/[a-z0-9_/.-]+\.repl$")]
+    uart: Identifier
 
 
 class Stub(_Table):
@@ -180,6 +218,7 @@ class BoardEmulators(_Table):
     """What can run this board beside that."""
 
     qemu: Qemu | None = None
+    renode: Renode | None = None
 
 
 class Emulators(_Table):
@@ -187,7 +226,13 @@ class Emulators(_Table):
 
     qemu: Qemu | None = None
     unicorn: Unicorn | None = None
+    renode: Renode | None = None
     native: Native | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those that can."""
+        return tuple(name for name, value in self if value is not None)
 
 
 MemoryMap = Annotated[tuple[Memory, ...], Field(strict=False, min_length=1)]
@@ -207,6 +252,8 @@ class SocFile(_Table):
     mve: bool
     icache: bool
     dcache: bool
+    #: Of a RISC-V core: its instruction set, in the compiler's words.
+    isa: Annotated[str, StringConstraints(pattern=r"^rv32i[mafdc]*$")] | None = None
     interrupts: Annotated[int, Field(ge=1, le=480)] | None = None
     priority_bits: Annotated[int, Field(ge=2, le=8)] | None = None
     sources: Annotated[Sources, Field(min_length=1)]
@@ -217,6 +264,8 @@ class SocFile(_Table):
     enable: Annotated[tuple[Bits, ...], Field(strict=False)] = ()
     uarts: Mapping[Identifier, Uart] = Field(default_factory=dict)
     ports: Mapping[Identifier, Port] = Field(default_factory=dict)
+    #: What the self-test measures time with, where that is not the core's own clock (SysTick, mcycle).
+    timer: Timer | None = None
     emulators: SocEmulators = SocEmulators()
 
 
@@ -228,6 +277,7 @@ class BoardFile(_Table):
     soc: FileName
     console: Console | None = None
     flash: str = "Write the `.hex` or `.elf` file to the board with its debug probe."
+    probe: Probe = Probe()
     sources: Sources = ()
     icache: bool | None = None
     dcache: bool | None = None
@@ -241,8 +291,9 @@ class BoardFile(_Table):
 class Board:
     """A board with its SoC.
 
-    `flash` says how an image gets onto it; `clock_hz` is the core's clock after reset; `icache` and `dcache` say which
-    caches start-up enables; `files` are the TOML files it was read from, by their path below a folder of boards.
+    `flash` says how an image gets onto it, `probe` what a debug probe needs to know; `clock_hz` is the core's clock
+    after reset; `icache` and `dcache` say which caches start-up enables; `files` are the TOML files it was read
+    from, by their path below a folder of boards.
     """
 
     name: str
@@ -250,6 +301,7 @@ class Board:
     soc: SocFile
     clock_hz: int
     flash: str
+    probe: Probe
     sources: tuple[str, ...]
     icache: bool
     dcache: bool
@@ -262,6 +314,18 @@ class Board:
     @property
     def console_uart(self) -> Uart | None:
         return self.soc.uarts[self.console.uart] if self.console else None
+
+    @property
+    def architecture(self) -> Architecture:
+        return _ARCHITECTURES[self.soc.core.partition("-")[0]]
+
+    @property
+    def qemu_command(self) -> tuple[str, ...]:
+        """The program and its options that make QEMU the board; empty where QEMU cannot be it."""
+        if self.emulators.qemu is None or self.architecture not in _QEMU:
+            return ()
+        program, *options = _QEMU[self.architecture]
+        return (program, "-M", self.emulators.qemu.machine, *options)
 
     @property
     def compile_fpu(self) -> str:

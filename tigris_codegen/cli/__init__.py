@@ -18,6 +18,7 @@ from tigris_codegen.cli.completion import completion
 from tigris_codegen.cli.doctor import doctor
 from tigris_codegen.cli.firmware import codegen, verify
 from tigris_codegen.cli.host import analyze, compile_command, inspect, run
+from tigris_codegen.cli.regenerate import regenerate
 from tigris_codegen.errors import TigrisError, UsageError
 
 NAME = "tigris"
@@ -53,7 +54,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (analyze, compile_command, inspect, run, codegen, verify, boards, doctor, completion):
+for command in (analyze, compile_command, inspect, run, codegen, regenerate, verify, boards, doctor, completion):
     cli.add_command(command)
 
 

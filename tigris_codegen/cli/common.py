@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 from rich.console import Console
 
-from tigris_codegen.boards import list_boards
+from tigris_codegen.boards import BACKENDS, Board, list_boards
 from tigris_codegen.cli.files import RefusedModel
 from tigris_codegen.errors import (
     DifferenceError,
@@ -78,8 +78,17 @@ class Answered(Exception):
         self.answer = answer
 
 
-def check_backend(name: str) -> None:
-    if name != "reference":
+def check_backend(name: str, board: Board | None = None) -> None:
+    """UsageError for a backend that there is not, that is not for the board's core, or whose kernels are not there."""
+    backend = BACKENDS.get(name)
+    if backend is None:
+        raise UsageError(f"there is no backend {name!r}", "backends: " + ", ".join(BACKENDS))
+    if board is not None and not backend.suits(board):
+        raise UsageError(
+            f"the backend {name} is for {backend.boards}, {board.name} has a {board.soc.core} ({board.soc.name})",
+            "--backend reference",
+        )
+    if not backend.ready:
         raise UsageError(f"the backend {name!r} has no kernels yet", "--backend reference")
 
 

@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tigris_codegen.cli.common import JSON, print_json, show, stop
-from tigris_codegen.emulate import find_cmsis
-from tigris_codegen.errors import MissingError
+from tigris_codegen.emulate import find_cmsis, find_picolibc
+from tigris_codegen.errors import MissingError, TigrisError
 from tigris_codegen.resources import host_library
 from tigris_codegen.session import load_status
 
@@ -92,6 +92,13 @@ def _newlib(tool: Tool) -> Tool:
     return replace(tool, path=str(path.resolve())) if path.is_absolute() else tool
 
 
+def _picolibc(tool: Tool) -> Tool:
+    try:
+        return replace(tool, path=str(find_picolibc()))
+    except TigrisError:
+        return tool
+
+
 def _cmsis(tool: Tool) -> Tool:
     try:
         return replace(tool, path=str(find_cmsis(Path.cwd())))
@@ -148,6 +155,12 @@ _TOOLS: tuple[tuple[Tool, Callable[[Tool], Tool]], ...] = (
         _cmsis,
     ),
     (Tool("qemu-system-arm", True, "emulate whole boards", "apt install qemu-system-arm"), _program),
+    (
+        Tool("riscv64-unknown-elf-gcc", False, "compile for RISC-V", "apt install gcc-riscv64-unknown-elf"),
+        _program,
+    ),
+    (Tool("picolibc", False, "C library for RISC-V", "apt install picolibc-riscv64-unknown-elf"), _picolibc),
+    (Tool("qemu-system-riscv32", False, "emulate the RISC-V board", "apt install qemu-system-misc"), _program),
     (Tool("unicorn", False, "emulate a board's own image", "pip install unicorn"), _package),
     (Tool("node", False, "npm runs on it", "apt install nodejs"), _program),
     (Tool("npm", False, "install the CMSIS-Core headers", "apt install npm"), _program),

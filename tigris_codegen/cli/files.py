@@ -9,6 +9,7 @@ import stat
 import struct
 import tempfile
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from tigris_codegen.plan.layout import CONST_OFFSET_BITS, MAGIC
 MAX_FILE_BYTES = 1 << CONST_OFFSET_BITS
 _PLAN_MAGIC = struct.pack("<I", MAGIC)
 _TFLITE_IDENTIFIER = b"TFL3"  # at byte 4
+#: What numpy raises for files that are damaged, or hold what it will not load.
+_DAMAGED = (ValueError, EOFError, OSError, MemoryError, OverflowError, SyntaxError, zipfile.BadZipFile, zlib.error)
 MODEL_SUFFIX, PLAN_SUFFIX = ".tflite", ".tgrs"
 
 
@@ -136,16 +139,32 @@ def _is_model(data: bytes) -> bool:
     return data[4:8] == _TFLITE_IDENTIFIER
 
 
-def read_array(path: Path) -> NDArray[Any]:
-    """The array in a .npy file."""
+def _load(path: Path, what: str) -> Any:
     data = read_file(path)
     try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError, MemoryError, OverflowError, SyntaxError, zipfile.BadZipFile) as error:
-        raise UsageError(f"{path} is no .npy file", "write it with numpy.save") from error
+        return np.load(io.BytesIO(data), allow_pickle=False)
+    except _DAMAGED as error:
+        raise UsageError(f"{path} is no {what} file", "write it with numpy.save") from error
+
+
+def read_array(path: Path) -> NDArray[Any]:
+    """The array in a .npy file."""
+    array = _load(path, ".npy")
     if not isinstance(array, np.ndarray):
         raise UsageError(f"{path} holds several arrays", "name a .npy file for each input")
     return array
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays in a .npy or .npz file by their names; without one they are `arr_0`, `arr_1` ..., as numpy says it."""
+    found = _load(path, ".npy or .npz")
+    if isinstance(found, np.ndarray):
+        return {"arr_0": found}
+    try:
+        with found as archive:
+            return {name: archive[name] for name in archive.files}
+    except _DAMAGED as error:
+        raise UsageError(f"{path} is a damaged .npz file", "write it with numpy.savez") from error
 
 
 def check_output(path: Path, *inputs: Path) -> None:

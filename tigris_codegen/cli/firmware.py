@@ -8,38 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
-from tigris_codegen.cli.common import (
-    BACKEND,
-    BOARDS_PATH,
-    JSON,
-    PATH,
-    POOL,
-    board_option,
-    check_backend,
-    print_json,
-    stop,
-)
-from tigris_codegen.cli.files import PlanFile, Planning, open_either, read_array
-from tigris_codegen.cli.fit import Planned, Target, make_target, placed, plan_for, planning_options
+from tigris_codegen.cli.common import BACKEND, BOARDS_PATH, JSON, PATH, POOL, board_option, print_json, stop
+from tigris_codegen.cli.files import Planning, open_either
+from tigris_codegen.cli.fit import planning_options
+from tigris_codegen.cli.generate import Places, Recipe, check_recipe, core_names, generate
 from tigris_codegen.cli.progress import progress, stage
-from tigris_codegen.codegen import RuntimeMode, TestVector, core_name_for, generate_core, generate_project, read_lock
+from tigris_codegen.cli.vectors import TestInput
+from tigris_codegen.codegen import RuntimeMode, read_lock
 from tigris_codegen.emulate import EMULATORS, VerifyResult, verify_project
 from tigris_codegen.errors import DifferenceError, UsageError
-from tigris_codegen.pipeline import Compiled
-from tigris_codegen.plan.plan import DTYPE_NAMES, Plan, Port
-from tigris_codegen.report.text import printable, ram_line, short
-from tigris_codegen.session import Session
-from tigris_codegen.sizes import show_size
+from tigris_codegen.report.text import short
 
 
 @click.command(short_help="Writes the firmware project of MODEL or PLAN for a board.")
-@click.argument("model", metavar="MODEL|PLAN", type=PATH)
+@click.argument("models", metavar="MODEL|PLAN...", type=PATH, nargs=-1, required=True)
 @board_option("board, required for a project")
 @BOARDS_PATH
-@click.option("-o", "--output", required=True, type=PATH, help="folder of the project")
+@click.option("-o", "--output", required=True, type=PATH, help="folder of the project, or of the cores")
 @POOL
 @click.option(
     "--format",
@@ -51,23 +37,39 @@ from tigris_codegen.sizes import show_size
 )
 @BACKEND
 @click.option("--framework", metavar="NAME", help="default: the board's first")
-@click.option("--name", metavar="NAME", help="name of the core in C (default: from the model's file name)")
+@click.option(
+    "--name",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    help="name of the core in C (default: from the model's file name); of several models, once for each",
+)
+@click.option("--share-arena", is_flag=True, help="several models that never run at once share their arenas")
 @click.option("--fast-region", metavar="REGION", help="memory region for the fast arena")
 @click.option("--slow-region", metavar="REGION", help="memory region for the slow arena")
 @click.option("--reserve", metavar="SIZE", default="0", help="RAM to leave free in the fast region")
 @click.option(
     "--runtime",
-    type=click.Choice(("copy", "none")),
+    type=click.Choice(("copy", "none", "module")),
     default="copy",
     show_default=True,
-    help="for a core: put the runtime beside it, or not",
+    help="copy: among the generated files; none: the firmware of a core has it; module: the framework has it",
 )
-@click.option("--test-input", type=PATH, help="inputs of the self-test: .npy of one input or a batch of it")
+@click.option(
+    "--template", metavar="FOLDER|URL", help="a cookiecutter template of your own in place of the framework's"
+)
+@click.option("--allow-hooks", is_flag=True, help="run the programs that come with --template")
+@click.option(
+    "--test-input",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="inputs of the self-test: .npy or .npz, of one vector or a batch; may be given more than once",
+)
 @planning_options
 @click.option("--force", is_flag=True, help="overwrite generated files that were edited")
 @JSON
 def codegen(
-    model: Path,
+    models: tuple[Path, ...],
     board: str | None,
     boards_path: tuple[Path, ...],
     output: Path,
@@ -75,12 +77,15 @@ def codegen(
     form: str,
     backend: str,
     framework: str | None,
-    name: str | None,
+    names: tuple[str, ...],
+    share_arena: bool,
     fast_region: str | None,
     slow_region: str | None,
     reserve: str,
     runtime: RuntimeMode,
-    test_input: Path | None,
+    template: str | None,
+    allow_hooks: bool,
+    test_input: tuple[str, ...],
     planning: Planning,
     force: bool,
     as_json: bool,
@@ -91,145 +96,35 @@ def codegen(
     Example:
       tigris codegen kws.tflite --board mps2-an500 -o firmware/
       tigris codegen kws.tflite -m 64K --format core -o src/models/
+      tigris codegen kws.tflite vww.tflite --share-arena --board mps2-an500 -o firmware/
     """
-    check_backend(backend)
-    if form == "project" and board is None:
-        raise UsageError("a project is for a board", "--board NAME (see tigris boards), or --format core")
-    target = make_target(pool, board, framework, fast_region, slow_region, reserve, boards_path)
-    options = {
-        "model": model.name,
-        "board": board or "",
-        "boards_path": tuple(str(folder) for folder in boards_path),
-        "memory": pool or "",
-        "format": form,
-        "backend": backend,
-        "framework": framework or "",
-        "fast_region": fast_region or "",
-        "slow_region": slow_region or "",
-        "reserve": reserve,
-        "test_input": test_input.name if test_input else "",
+    tests = tuple(TestInput.parsed(text) for text in test_input)
+    recipe = Recipe(
+        models=tuple(path.name for path in models),
+        names=core_names(models, names),
+        format=form,
+        board=board or "",
+        boards_path=tuple(str(folder) for folder in boards_path),
+        memory=pool or "",
+        backend=backend,
+        framework=framework or "",
+        fast_region=fast_region or "",
+        slow_region=slow_region or "",
+        reserve=reserve,
+        runtime=runtime,
+        share_arena=share_arena,
+        template=template or "",
+        allow_hooks=allow_hooks,
+        test_input=tuple(test.recorded for test in tests),
         **asdict(planning),
-    }
-    core_name = name or core_name_for(model.stem)
-    with progress(f"compiling {short(model.name)}") as report:
-        file = open_either(model)
-        if isinstance(file, PlanFile):
-            planned = placed(file.decoded(), target)
-        else:
-            planned = plan_for(file.convert(report, planning), target)
-        compiled = planned.compiled
-        try:
-            if form == "core":
-                answer = _core(compiled, output, core_name, runtime, options, force)
-            else:
-                answer = _project(planned, target, output, core_name, test_input, options, force)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise UsageError(f"{output} cannot be written: {reason}") from error
-    plan = compiled.plan
+    )
+    check_recipe(recipe)
+    files = tuple(open_either(path) for path in models)
+    made = generate(recipe, Places(files, tests, board, boards_path, template, allow_hooks), output, force)
     if as_json:
-        print_json({**answer, "ram_bytes": plan.ram_bytes, "plan_bytes": len(compiled.plan_bytes)})
-        return
-    where = printable(str(answer["project" if form == "project" else "core"]))
-    click.echo(f"{where}: {'new' if answer['created'] else 'updated'}, {len(answer['files'])} generated files")
-    regions = answer.get("placement", {})
-    arenas = [f"{kind} arena in {regions[kind]}" for kind in ("fast", "slow") if regions.get(kind)]
-    sizes = [ram_line(plan), *arenas, f"plan {show_size(len(compiled.plan_bytes))}"]
-    click.echo(f"  {', '.join(sizes)}")
-    if form == "project":
-        click.echo(f"  next: tigris verify {where}")
-
-
-def _project(
-    planned: Planned,
-    target: Target,
-    output: Path,
-    core_name: str,
-    test_input: Path | None,
-    options: dict[str, Any],
-    force: bool,
-) -> dict[str, Any]:
-    assert target.board is not None
-    project = generate_project(
-        planned.compiled.plan_bytes,
-        target.board,
-        output,
-        core_name=core_name,
-        vectors=_vectors(planned.compiled, test_input),
-        framework=target.framework,
-        backend=str(options["backend"]),
-        fast_region=planned.fast_region,
-        slow_region=planned.slow_region,
-        options=options,
-        force=force,
-    )
-    return {
-        "project": str(project.path),
-        "created": project.created,
-        "files": list(project.files),
-        "placement": asdict(project.placement),
-    }
-
-
-def _core(
-    compiled: Compiled, output: Path, core_name: str, runtime: RuntimeMode, options: dict[str, Any], force: bool
-) -> dict[str, Any]:
-    core = generate_core(
-        compiled.plan_bytes, output, core_name=core_name, runtime=runtime, options=options, force=force
-    )
-    return {
-        "core": str(core.path),
-        "runtime": str(core.runtime) if core.runtime else None,
-        "created": core.created,
-        "files": list(core.files),
-    }
-
-
-def _vectors(compiled: Compiled, test_input: Path | None) -> tuple[TestVector, ...]:
-    """Self-test vectors: the given inputs, or one seeded random one, with the outputs of the host run."""
-    plan = compiled.plan
-    inputs = [_random_inputs(plan)] if test_input is None else _given_inputs(plan, test_input)
-    with Session(compiled.plan_bytes) as session:
-        vectors = []
-        for arrays in inputs:
-            outputs = session.run(arrays)
-            vectors.append(
-                TestVector(
-                    tuple(np.ascontiguousarray(arrays[p.name]).tobytes() for p in plan.inputs),
-                    tuple(outputs[p.name].tobytes() for p in plan.outputs),
-                )
-            )
-    return tuple(vectors)
-
-
-def _random_inputs(plan: Plan) -> dict[str, NDArray[Any]]:
-    rng = np.random.default_rng(0)
-    return {p.name: _random_array(rng, p) for p in plan.inputs}
-
-
-def _random_array(rng: np.random.Generator, port: Port) -> NDArray[Any]:
-    dtype = np.dtype(DTYPE_NAMES[port.dtype])
-    if dtype.kind == "f":
-        return rng.uniform(-1, 1, port.shape).astype(dtype)
-    if dtype.kind == "b":
-        return rng.integers(0, 2, port.shape).astype(dtype)
-    limits = np.iinfo(dtype)
-    return rng.integers(limits.min, limits.max, port.shape, dtype, endpoint=True)
-
-
-def _given_inputs(plan: Plan, path: Path) -> list[dict[str, NDArray[Any]]]:
-    if len(plan.inputs) != 1:
-        raise UsageError(f"--test-input takes a model of one input, this one has {len(plan.inputs)}")
-    port = plan.inputs[0]
-    array = read_array(path)
-    if array.dtype != np.dtype(DTYPE_NAMES[port.dtype]):
-        raise UsageError(f"{path} is {array.dtype}, the model wants {DTYPE_NAMES[port.dtype]}")
-    if array.shape == port.shape:
-        return [{port.name: array}]
-    for batch in (array.shape[1:], (1, *array.shape[1:])):
-        if array.ndim and batch == port.shape and len(array):
-            return [{port.name: item.reshape(port.shape)} for item in array]
-    raise UsageError(f"{path} has shape {list(array.shape)}, the model wants {list(port.shape)} or a batch of it")
+        print_json(made.answer)
+    else:
+        click.echo("\n".join(made.lines))
 
 
 @click.command(short_help="Builds PROJECT, runs it in an emulator, compares.")
@@ -282,7 +177,11 @@ def _print_result(result: VerifyResult) -> None:
 
 def _verify_json(result: VerifyResult) -> dict[str, Any]:
     report, first = result.report, result.report.runs[0] if result.report.runs else None
-    outputs = zip(result.expectation.outputs, first.outputs if first else (), strict=False)
+    outputs = zip(
+        result.expectation.outputs[0] if result.expectation.outputs else (),
+        first.outputs if first else (),
+        strict=False,
+    )
     return {
         "passed": result.ok,
         "differences": list(result.differences),

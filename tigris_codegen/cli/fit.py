@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import click
 
 from tigris_codegen.boards import Board, load_board
 from tigris_codegen.cli.files import Planning
-from tigris_codegen.codegen import place
+from tigris_codegen.codegen import ARENA_ALIGN, need_of, place
 from tigris_codegen.errors import FitError, UsageError
 from tigris_codegen.pipeline import Compiled, Model
 from tigris_codegen.sizes import Pools, parse_pools, parse_share, parse_size
@@ -56,6 +56,10 @@ class Target:
     fast_region: str | None = None
     slow_region: str | None = None
     reserve: int = 0
+
+
+#: What makes a model's plan for a target, or places a plan that is there already.
+Planner = Callable[["Target"], "Planned"]
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,35 @@ def placed(compiled: Compiled, target: Target) -> Planned:
                 regions[largest],
             )
     return _checked(Planned(compiled, fast, target.slow_region), board, target)
+
+
+def plan_together(planners: Sequence[Planner], target: Target, share_arena: bool) -> list[Planned]:
+    """The plans of models that go into one firmware, with all fast arenas in one region, and so all slow ones.
+
+    Models that do not share their arenas get, one after the other, what those before leave. With `pools` each has
+    pools of that size. FitError where there is no such region.
+    """
+    if len(planners) == 1 or target.board is None or target.fast_region is not None:
+        return _in_one_region(planners, target, share_arena)
+    refused: FitError | None = None
+    for region in _regions(target, target.board):
+        try:
+            return _in_one_region(planners, replace(target, fast_region=region), share_arena)
+        except FitError as error:
+            refused = refused or error
+    assert refused is not None
+    raise refused
+
+
+def _in_one_region(planners: Sequence[Planner], target: Target, share_arena: bool) -> list[Planned]:
+    found: list[Planned] = []
+    for plan in planners:
+        found.append(plan(target))
+        if not share_arena and target.pools is None and len(planners) > 1:
+            taken = need_of(found[-1].compiled.plan, 0)
+            target = replace(target, reserve=target.reserve + taken.fast + taken.variables + ARENA_ALIGN)
+        target = replace(target, slow_region=target.slow_region or found[-1].slow_region)
+    return found
 
 
 def _checked(planned: Planned, board: Board, target: Target) -> Planned:

@@ -92,8 +92,8 @@ def analyze(
     Example:
       tigris analyze kws.tflite --board mps2-an500 -m 16K
     """
-    check_backend(backend)
     target = make_target(pool, board, boards_path=boards_path)
+    check_backend(backend, target.board)
     file = open_model(model, "analyze")
     if html is not None:
         check_output(html, model)
@@ -154,8 +154,8 @@ def compile_command(
     Example:
       tigris compile kws.tflite -m 64K -o kws.tgrs
     """
-    check_backend(backend)
     target = make_target(pool, board, boards_path=boards_path)
+    check_backend(backend, target.board)
     file = open_model(model, "compile")
     output = output or model.with_suffix(PLAN_SUFFIX)
     if output.suffix == MODEL_SUFFIX:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tigris_codegen.boards import Board
 
-_CPU = {"cortex-m4": "Cortex-M4", "cortex-m7": "Cortex-M7", "host": "this machine"}
-_CMSIS_HEADER = {"cortex-m4": "core_cm4.h", "cortex-m7": "core_cm7.h", "host": ""}
-_CMSIS_REVISION = {"cortex-m4": "__CM4_REV", "cortex-m7": "__CM7_REV", "host": ""}
-_FPU_FLAGS = {
-    ("cortex-m4", "sp"): ("-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
-    ("cortex-m7", "sp"): ("-mfloat-abi=hard", "-mfpu=fpv5-sp-d16"),
-    ("cortex-m7", "dp"): ("-mfloat-abi=hard", "-mfpu=fpv5-d16"),
+_CPU: Mapping[str, str] = {
+    "cortex-m0": "Cortex-M0",
+    "cortex-m0plus": "Cortex-M0+",
+    "cortex-m3": "Cortex-M3",
+    "cortex-m4": "Cortex-M4",
+    "cortex-m7": "Cortex-M7",
+    "cortex-m33": "Cortex-M33",
+    "cortex-m55": "Cortex-M55",
+    "riscv32": "RISC-V 32",
+    "xtensa-lx6": "Xtensa LX6",
+    "xtensa-lx7": "Xtensa LX7",
+    "host": "this machine",
 }
 
 
@@ -65,25 +71,21 @@ class BoardContext:
     title: str
     host: bool
     cpu: str
-    cpu_flags: str
-    cmsis_header: str
-    cmsis_revision: str
-    fpu: bool
-    fpu_double: bool
-    dsp: bool
-    #: The SoC has the cache; start-up enables it.
-    icache: bool
-    dcache: bool
+    #: Whether start-up enables the cache.
     enable_icache: bool
     enable_dcache: bool
     interrupts: int
-    priority_bits: int
     clock_hz: int
     regions: tuple[RegionContext, ...]
     enable: tuple[BitsContext, ...]
     console: ConsoleContext | None
+    #: Where the timer's registers are that the self-test measures time with; empty where that is the core's own.
+    timer_base: str
     flash: str
-    qemu_machine: str
+    #: What pyOCD calls the board, and OpenOCD's configuration files for it; empty where they are not known.
+    pyocd: str
+    openocd: tuple[str, ...]
+    qemu_command: str
     unicorn: bool
     sources: tuple[str, ...]
 
@@ -91,24 +93,14 @@ class BoardContext:
 def board_context(board: Board) -> BoardContext:
     """What the templates print of a board."""
     soc = board.soc
-    flags = (f"-mcpu={soc.core}", "-mthumb", *_FPU_FLAGS.get((soc.core, board.compile_fpu), ("-mfloat-abi=soft",)))
     return BoardContext(
         name=board.name,
         title=board.title,
         host=soc.core == "host",
         cpu=_CPU[soc.core],
-        cpu_flags="" if soc.core == "host" else " ".join(flags),
-        cmsis_header=_CMSIS_HEADER[soc.core],
-        cmsis_revision=_CMSIS_REVISION[soc.core],
-        fpu=board.compile_fpu != "none",
-        fpu_double=soc.fpu == "dp",
-        dsp=soc.dsp,
-        icache=soc.icache,
-        dcache=soc.dcache,
         enable_icache=board.icache,
         enable_dcache=board.dcache,
         interrupts=soc.interrupts or 0,
-        priority_bits=soc.priority_bits or 0,
         clock_hz=board.clock_hz,
         regions=tuple(
             RegionContext(r.name, "rx" if r.kind == "flash" else "rw", _hex(r.base), _hex(r.size), r.kind, r.size)
@@ -116,8 +108,11 @@ def board_context(board: Board) -> BoardContext:
         ),
         enable=_enable(board),
         console=_console(board),
+        timer_base=_hex(soc.timer.base) if soc.timer else "",
         flash=board.flash,
-        qemu_machine=board.emulators.qemu.machine if board.emulators.qemu else "",
+        pyocd=board.probe.pyocd or "",
+        openocd=board.probe.openocd,
+        qemu_command=" ".join(board.qemu_command),
         unicorn=board.emulators.unicorn is not None,
         sources=board.sources + soc.sources,
     )

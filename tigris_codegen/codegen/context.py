@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +9,8 @@ from math import prod
 
 from tigris_codegen.boards import Board, Framework, FrameworkName
 from tigris_codegen.codegen.board_context import BoardContext, board_context
+from tigris_codegen.codegen.models import CoreModel, need_together, project_name
 from tigris_codegen.codegen.placement import Placement
-from tigris_codegen.codegen.vectors import TestVector
-from tigris_codegen.errors import UsageError
 from tigris_codegen.plan.layout import FORMAT_VERSION, DTypeId
 from tigris_codegen.plan.plan import DTYPE_NAMES, Plan, Port
 
@@ -32,15 +30,8 @@ LIMITS = {
     DTypeId.S16: ("INT16_MIN", "INT16_MAX"),
     DTypeId.S32: ("INT32_MIN", "INT32_MAX"),
 }
-#: Names whose header would hide one of C's or of the project's, or whose build target exists already.
-_C_HEADERS = (
-    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg stdbool stddef "
-    "stdint stdio stdlib string tgmath time wchar wctype"
-)
-_PROJECT_NAMES = "board console device platform selftest vectors all clean firmware help install m package test"
 #: Size of a core's handles (see the core's C template) where pointers have 32 and 64 bits; the C files assert it.
 HANDLE_BYTES, HANDLE_BYTES_64 = 72, 144
-RESERVED = frozenset(f"{_C_HEADERS} {_PROJECT_NAMES}".split(" "))
 
 
 @dataclass(frozen=True)
@@ -78,12 +69,16 @@ class KernelContext:
 
 @dataclass(frozen=True)
 class SurroundingsContext:
-    """What a core finds around it: linker sections of the arenas and the plan, and what its stack figure means."""
+    """What a core finds around it: linker sections of the arenas and the plan, and what its stack figure means.
+
+    With `hooks` the project finds the plan and is called before each step of an inference; see the core's `_plan.h`.
+    """
 
     fast_section: str
     slow_section: str
     plan_section: str
     stack_note: str
+    hooks: bool = False
 
 
 #: Any linker script takes these sections with its other variables and constants, and may place each by its name.
@@ -100,8 +95,26 @@ CORE_STACK_BYTES = 1024
 
 
 @dataclass(frozen=True)
+class ArenaContext:
+    """An arena that several cores share: one of them at a time has it. Sizes in bytes; `users` are the cores' names."""
+
+    name: str
+    upper: str
+    users: tuple[str, ...]
+    fast_bytes: int
+    slow_bytes: int
+    ram_bytes: int
+    surroundings: SurroundingsContext
+
+
+@dataclass(frozen=True)
 class CoreContext:
-    """The model. Sizes in bytes."""
+    """The model. Sizes in bytes.
+
+    `arena` is the shared one, None where the core has its own; `number` is the core's there, from 1 on. `busy` and
+    `fast`, `slow` are C: the flag that a run is under way, the arenas. `own_state` says that the core brings a buffer
+    for its state, `run` is the C of an inference with it.
+    """
 
     name: str
     upper: str
@@ -121,6 +134,13 @@ class CoreContext:
     model_hash: str
     tolerance: str
     exact: bool
+    number: int
+    arena: ArenaContext | None
+    busy: str
+    fast: str
+    slow: str
+    own_state: bool
+    run: str
     kernels: tuple[KernelContext, ...]
     inputs: tuple[PortContext, ...]
     outputs: tuple[PortContext, ...]
@@ -137,49 +157,74 @@ class BlockContext:
 
 @dataclass(frozen=True)
 class VectorContext:
-    """A test vector: the arrays that hold it."""
+    """A test vector of a core: the arrays that hold it."""
 
+    core: str
     inputs: tuple[BlockContext, ...]
     outputs: tuple[BlockContext, ...]
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """A run of the self-test: which core's vector, and whether over painted arenas or what the run before left."""
+
+    core: int
+    vector: int
+    painted: bool
+
+
+@dataclass(frozen=True)
+class SelftestContext:
+    """What the self-test does. `ram` and `beside_arenas` are C: the stated RAM, and what of it is in no arena."""
+
+    runs: tuple[RunContext, ...]
+    ram: str
+    beside_arenas: str
+    compares_bytes: bool
+    compares_floats: bool
+
+
+@dataclass(frozen=True)
+class MemoryContext:
+    """What all cores need together, in bytes; what is the caller's or reserved once is the largest of them."""
+
+    fast_bytes: int
+    slow_bytes: int
+    state_bytes: int
+    workspace_bytes: int
+    scratch_bytes: int
+    ram_bytes: int
+    handle_bytes: int
+    handle_bytes_64: int
+    stack_bytes: int
+    plan_bytes: int
 
 
 @dataclass(frozen=True)
 class ProjectContext:
     """Everything that a template may use; the keys are those of its cookiecutter.json.
 
-    `framework` is what the board file says of the framework, `details` what the framework's own module makes of it.
+    `project` is the name of the project: that of its core, of several cores their names together; `core` is the first
+    of `cores`. `framework` is what the board file says of the framework, `details` what the framework's own module
+    makes of it. `core_sources` are the C files of the cores and of the arena they share, by path in the project.
     """
 
     project: str
     version: str
     backend: str
+    runtime: str
     core: CoreContext
+    cores: tuple[CoreContext, ...]
+    arena: ArenaContext | None
+    memory: MemoryContext
+    selftest: SelftestContext
+    core_sources: tuple[str, ...]
     board: BoardContext
     placement: Placement
     framework: Framework
     details: Mapping[str, object]
     vectors: tuple[VectorContext, ...]
     runtime_sources: tuple[str, ...]
-
-
-def check_core_name(name: str) -> None:
-    """UsageError unless `name` can be the prefix of C functions and macros."""
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise UsageError(f"{name!r} cannot name the core: it is no C identifier.", f"try {core_name_for(name)}")
-    if _is_reserved(name):
-        raise UsageError(f"{name!r} cannot name the core: the name is taken.", f"try {core_name_for(name)}")
-
-
-def _is_reserved(name: str) -> bool:
-    return name.lower() in RESERVED or name.lower().startswith("tigris")
-
-
-def core_name_for(text: str) -> str:
-    """A core name made from a file name: `KWS-int8.v2` -> `kws_int8_v2`."""
-    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
-    if not name or name[0].isdigit() or _is_reserved(name):
-        name = f"model_{name}".rstrip("_")
-    return name
 
 
 def hex_lines(data: bytes) -> tuple[str, ...]:
@@ -232,10 +277,32 @@ def _port(kind: str, index: int, port: Port) -> PortContext:
     )
 
 
+def arena_context(models: Sequence[CoreModel], surroundings: SurroundingsContext) -> ArenaContext:
+    """The arena that these models' cores share."""
+    name = f"{project_name(models)}_arena"
+    need = need_together(models, share_arena=True)
+    return ArenaContext(
+        name=name,
+        upper=name.upper(),
+        users=tuple(model.name for model in models),
+        fast_bytes=need.fast,
+        slow_bytes=need.slow,
+        ram_bytes=need.ram,
+        surroundings=surroundings,
+    )
+
+
 def core_context(
-    plan: Plan, plan_bytes: bytes, name: str, surroundings: SurroundingsContext, stack_bytes: int
+    model: CoreModel,
+    surroundings: SurroundingsContext,
+    stack_bytes: int,
+    *,
+    arena: ArenaContext | None = None,
+    own_state: bool = False,
 ) -> CoreContext:
-    """What the core's C files print."""
+    """What the core's C files print; `own_state` has it bring a buffer for its state."""
+    plan, name = model.plan, model.name
+    with_state = f"{name}_run_with_state({name}_state(), {name.upper()}_STATE_BYTES)"
     return CoreContext(
         name=name,
         upper=name.upper(),
@@ -250,11 +317,18 @@ def core_context(
         stack_bytes=stack_bytes,
         surroundings=surroundings,
         plan_format=FORMAT_VERSION,
-        plan_bytes=len(plan_bytes),
-        plan_lines=hex_lines(plan_bytes),
+        plan_bytes=len(model.data),
+        plan_lines=hex_lines(model.data),
         model_hash=plan.model_hash[:16].hex(),
         tolerance=float_literal(plan.tolerance),
         exact=plan.tolerance == 0,
+        number=arena.users.index(name) + 1 if arena else 0,
+        arena=arena,
+        busy=f"{arena.name}.busy" if arena else "handles.busy",
+        fast=f"{arena.name}_fast" if arena else "fast_arena",
+        slow=f"{arena.name}_slow" if arena else "slow_arena",
+        own_state=own_state,
+        run=with_state if plan.state_bytes else f"{name}_run()",
         kernels=tuple(KernelContext(k, f"TIGRIS_KERNEL_{k.upper()}") for k in plan.kernels),
         inputs=tuple(_port("input", i, p) for i, p in enumerate(plan.inputs)),
         outputs=tuple(_port("output", i, p) for i, p in enumerate(plan.outputs)),
@@ -266,38 +340,97 @@ def plan_backend(plan: Plan) -> str:
     return plan.backend.name.lower().replace("_", "-")
 
 
-def _blocks(number: int, kind: str, blocks: Iterable[bytes]) -> tuple[BlockContext, ...]:
+def _blocks(number: int, kind: str, core: str, blocks: Iterable[bytes]) -> tuple[BlockContext, ...]:
     return tuple(
-        BlockContext(f"vector_{number}_{kind}_{i}", len(data), hex_lines(data)) for i, data in enumerate(blocks)
+        BlockContext(f"{core}_{number}_{kind}_{i}", len(data), hex_lines(data)) for i, data in enumerate(blocks)
     )
 
 
+def _vectors(model: CoreModel) -> Iterable[VectorContext]:
+    for number, vector in enumerate(model.vectors):
+        inputs = _blocks(number, "input", model.name, vector.inputs)
+        yield VectorContext(model.name, inputs, _blocks(number, "output", model.name, vector.outputs))
+
+
+def selftest_runs(vectors: Sequence[int]) -> tuple[RunContext, ...]:
+    """The runs of a self-test of cores with so many vectors each.
+
+    Each core's vectors one after the other; then, of several cores, the first vector of each up and down the list
+    (A, B, C, B, A), every run in what the one before has left of the memory.
+    """
+    alone = [RunContext(core, vector, True) for core, count in enumerate(vectors) for vector in range(count)]
+    if len(vectors) == 1:
+        return tuple(alone)
+    order = (*range(len(vectors)), *reversed(range(len(vectors) - 1)))
+    return (*alone, *(RunContext(core, 0, False) for core in order))
+
+
+def _selftest(cores: Sequence[CoreContext], models: Sequence[CoreModel], memory: MemoryContext) -> SelftestContext:
+    exact = [port.is_float and not core.exact for core in cores for port in core.outputs]
+    return SelftestContext(
+        runs=selftest_runs([len(model.vectors) for model in models]),
+        ram=f"{cores[0].upper}_RAM_BYTES" if len(cores) == 1 else f"{memory.ram_bytes}u",
+        beside_arenas=" + ".join(f"{core.upper}_{what}_BYTES" for core in cores for what in ("STATE", "WORKSPACE")),
+        compares_bytes=not all(exact),
+        compares_floats=any(exact),
+    )
+
+
+def _memory(models: Sequence[CoreModel], share_arena: bool, stack_bytes: int) -> MemoryContext:
+    need = need_together(models, share_arena)
+    return MemoryContext(
+        fast_bytes=need.fast,
+        slow_bytes=need.slow,
+        state_bytes=sum(model.plan.state_bytes for model in models),
+        workspace_bytes=sum(model.plan.workspace_bytes for model in models),
+        scratch_bytes=max(model.plan.scratch_bytes for model in models),
+        ram_bytes=need.ram,
+        handle_bytes=HANDLE_BYTES * len(models),
+        handle_bytes_64=HANDLE_BYTES_64 * len(models),
+        stack_bytes=stack_bytes,
+        plan_bytes=need.program,
+    )
+
+
+def core_sources(cores: Sequence[CoreContext], arena: ArenaContext | None) -> tuple[str, ...]:
+    """The C files of the cores and of the arena that they share."""
+    files = [f"{core.name}{part}.c" for core in cores for part in ("", "_plan")]
+    return tuple([*files, f"{arena.name}.c"] if arena else files)
+
+
 def project_context(
-    plan: Plan,
-    plan_bytes: bytes,
+    models: Sequence[CoreModel],
     board: Board,
     framework: FrameworkName,
     placement: Placement,
-    vectors: Sequence[TestVector],
     runtime_sources: tuple[str, ...],
     *,
-    core_name: str,
     version: str,
     surroundings: SurroundingsContext,
     details: Mapping[str, object],
+    share_arena: bool = False,
+    runtime: str = "copy",
 ) -> ProjectContext:
     """All that the templates print."""
+    stack_bytes = board.frameworks[framework].stack
+    arena = arena_context(models, surroundings) if share_arena else None
+    cores = tuple(core_context(m, surroundings, stack_bytes, arena=arena, own_state=True) for m in models)
+    memory = _memory(models, share_arena, stack_bytes)
     return ProjectContext(
-        project=core_name,
+        project=project_name(models),
         version=version,
-        backend=plan_backend(plan),
-        core=core_context(plan, plan_bytes, core_name, surroundings, board.frameworks[framework].stack),
+        backend=plan_backend(models[0].plan),
+        runtime=runtime,
+        core=cores[0],
+        cores=cores,
+        arena=arena,
+        memory=memory,
+        selftest=_selftest(cores, models, memory),
+        core_sources=tuple(f"generated/core/{name}" for name in core_sources(cores, arena)),
         board=board_context(board),
         placement=placement,
         framework=board.frameworks[framework],
         details=details,
-        vectors=tuple(
-            VectorContext(_blocks(n, "input", v.inputs), _blocks(n, "output", v.outputs)) for n, v in enumerate(vectors)
-        ),
+        vectors=tuple(vector for model in models for vector in _vectors(model)),
         runtime_sources=runtime_sources,
     )

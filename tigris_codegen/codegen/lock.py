@@ -1,52 +1,78 @@
-"""tigris.lock: what generated files were made from, and their hashes. One in each project, core and runtime folder."""
+"""tigris.lock: what generated files were made from, and their hashes. One in each folder that is generated."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath, PureWindowsPath
 from typing import TypeVar
 
+from tigris_codegen.codegen.models import CoreModel
 from tigris_codegen.errors import UsageError
 
 LOCK_NAME = "tigris.lock"
-LOCK_VERSION = 1
+LOCK_VERSION = 2
 
 #: What a command line option may be set to.
 Option = str | int | float | bool | None | tuple[str, ...]
 
 
 @dataclass(frozen=True)
+class LockedModel:
+    """A model as it was: its core's name, the hash that its plan carries, the SHA-256 of the plan."""
+
+    core: str
+    model_hash: str
+    plan_sha256: str
+
+
+@dataclass(frozen=True)
 class Lock:
-    """The lock of a project. `files` maps each generated file's path to its SHA-256; `app/` is not among them."""
+    """The lock of a project. `core` is its name, `models` what its cores were made from.
+
+    `files` maps each generated file's path to its SHA-256; `app/` is not among them.
+    """
 
     tool: str
     core: str
+    models: tuple[LockedModel, ...]
     board: str
     framework: str
     backend: str
+    runtime: str
     options: Mapping[str, Option]
     plan_format: int
-    plan_sha256: str
-    model_hash: str
     files: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class CoreLock:
-    """The lock of a core's folder. `runtime` says whether a copy of the runtime beside it serves its `kernels`."""
+    """The lock of a core's folder. `runtime` says whether a copy of the runtime beside it serves its `kernels`.
+
+    `arena` is the folder beside it with the arena that it shares, empty where it has its own; `models` are those of
+    all cores that were made together.
+    """
 
     tool: str
     core: str
+    models: tuple[LockedModel, ...]
     backend: str
     runtime: str
+    arena: str
     options: Mapping[str, Option]
     plan_format: int
-    plan_sha256: str
-    model_hash: str
     kernels: tuple[str, ...]
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ArenaLock:
+    """The lock of a folder with the arena that the `cores` beside it share."""
+
+    tool: str
+    cores: tuple[str, ...]
     files: Mapping[str, str]
 
 
@@ -59,12 +85,18 @@ class RuntimeLock:
     files: Mapping[str, str]
 
 
-AnyLock = Lock | CoreLock | RuntimeLock
+AnyLock = Lock | CoreLock | ArenaLock | RuntimeLock
 L = TypeVar("L", bound=AnyLock)
-_FORMATS: Mapping[str, type[AnyLock]] = {"project": Lock, "core": CoreLock, "runtime": RuntimeLock}
+_FORMATS: Mapping[str, type[AnyLock]] = {
+    "project": Lock,
+    "core": CoreLock,
+    "arena": ArenaLock,
+    "runtime": RuntimeLock,
+}
 _NAMES = {
     Lock: "a project made by tigris codegen",
     CoreLock: "a core made by tigris codegen",
+    ArenaLock: "an arena folder made by tigris codegen",
     RuntimeLock: "a runtime folder made by tigris codegen",
 }
 
@@ -83,6 +115,11 @@ def sha256(data: bytes) -> str:
 def hashes(files: Mapping[str, bytes]) -> dict[str, str]:
     """The `files` of a lock."""
     return {path: sha256(data) for path, data in files.items()}
+
+
+def locked_models(models: Iterable[CoreModel]) -> tuple[LockedModel, ...]:
+    """The `models` of a lock."""
+    return tuple(LockedModel(m.name, m.plan.model_hash.hex(), sha256(m.data)) for m in models)
 
 
 def portable_options(options: Mapping[str, Option] | None) -> dict[str, Option]:
@@ -125,8 +162,12 @@ def read_any_lock(path: Path) -> AnyLock | None:
         raise UsageError(f"{path} is of version {version}, this version of Tigris reads {LOCK_VERSION}.")
     try:
         kind = _FORMATS[values.pop("format")]
-        if "kernels" in values:
-            values["kernels"] = tuple(values["kernels"])
+        for key in {"kernels", "cores"} & values.keys():
+            values[key] = tuple(values[key])
+        if "models" in values:
+            values["models"] = tuple(LockedModel(**model) for model in values["models"])
+        if "options" in values:
+            values["options"] = {k: tuple(v) if isinstance(v, list) else v for k, v in values["options"].items()}
         return kind(**values)
-    except (KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError) as error:
         raise UsageError(f"{path} is damaged: {error}.", "restore it, or generate into an empty folder") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tigris_codegen.boards import Board, FrameworkName
+from tigris_codegen.codegen.models import Need, need_of
 from tigris_codegen.errors import FitError, UsageError
 from tigris_codegen.plan.plan import Plan
 
@@ -27,22 +28,33 @@ def place(
     fast_region: str | None = None,
     slow_region: str | None = None,
 ) -> Placement:
+    """`place_need` for one plan."""
+    return place_need(need_of(plan, plan_bytes), board, framework, fast_region, slow_region)
+
+
+def place_need(
+    need: Need,
+    board: Board,
+    framework: FrameworkName,
+    fast_region: str | None = None,
+    slow_region: str | None = None,
+) -> Placement:
     """The first region with room for each arena, unless one is named; FitError where there is none.
 
-    The core's workspace is a variable, so it takes from the data region before any arena does. What alignment costs in
+    Workspace and state are variables, so they take from the data region before any arena does. What alignment costs in
     front of an arena is among the few bytes that the board's `takes` sets aside.
     """
     use = board.frameworks[framework]
     flash = board.available(framework)[use.program]
-    if plan_bytes > flash:
+    if need.program > flash:
         raise FitError(
-            f"the plan has {plan_bytes} bytes, {board.name} leaves {flash} in {use.program}.", plan_bytes, flash
+            f"the plan has {need.program} bytes, {board.name} leaves {flash} in {use.program}.", need.program, flash
         )
     left = board.arena_regions(framework)
-    left[use.data] -= plan.workspace_bytes
-    fast = _choose("fast", plan.fast_bytes, left, board, fast_region)
-    left[fast] -= plan.fast_bytes
-    slow = _choose("slow", plan.slow_bytes, left, board, slow_region) if plan.slow_bytes else None
+    left[use.data] -= need.variables
+    fast = _choose("fast", need.fast, left, board, fast_region)
+    left[fast] -= need.fast
+    slow = _choose("slow", need.slow, left, board, slow_region) if need.slow else None
     return Placement(use.program, use.data, fast, slow)
 
 

@@ -1,27 +1,29 @@
-"""Plan + Board -> project tree."""
+"""Plans + Board -> project tree."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from tigris_codegen import resources
-from tigris_codegen.boards import Board
-from tigris_codegen.codegen.context import ProjectContext, check_core_name, plan_backend, project_context
+from tigris_codegen.boards import Board, FrameworkName
+from tigris_codegen.codegen.context import ProjectContext, RunContext, plan_backend, project_context, selftest_runs
 from tigris_codegen.codegen.frameworks import FRAMEWORKS
 from tigris_codegen.codegen.frameworks.framework import Request
-from tigris_codegen.codegen.lock import Lock, Option, hashes, portable_options, sha256
-from tigris_codegen.codegen.placement import Placement, place
+from tigris_codegen.codegen.lock import Lock, Option, hashes, locked_models, portable_options
+from tigris_codegen.codegen.models import CoreModel, Need, check_together, need_together, project_name
+from tigris_codegen.codegen.placement import Placement, place_need
 from tigris_codegen.codegen.render import render
-from tigris_codegen.codegen.sources import RuntimeFiles, runtime_files, runtime_version
+from tigris_codegen.codegen.sources import RuntimeFiles, RuntimeMode, runtime_files, runtime_version
+from tigris_codegen.codegen.template import Template, open_template
 from tigris_codegen.codegen.tree import GENERATED, FileSet, check_project, write_project
 from tigris_codegen.codegen.vectors import TestVector, check_vectors
 from tigris_codegen.errors import UsageError
-from tigris_codegen.plan.codec import decode
 from tigris_codegen.plan.layout import FORMAT_VERSION
-from tigris_codegen.plan.plan import DTYPE_NAMES, Plan
+from tigris_codegen.plan.plan import DTYPE_NAMES
 
 #: What the self-test must give, for the host to compare; see `emulate.verify`.
 EXPECTED = f"{GENERATED}/selftest/expected.json"
@@ -31,10 +33,11 @@ BOARD_FILES = f"{GENERATED}/board"
 
 @dataclass(frozen=True)
 class Project:
-    """A generated project: its folder, its generated files, where the arenas are, whether it is new."""
+    """A generated project: its folder, its generated files, the memory it needs and where, whether it is new."""
 
     path: Path
     files: tuple[str, ...]
+    need: Need
     placement: Placement
     created: bool
 
@@ -48,88 +51,172 @@ def generate_project(
     vectors: Sequence[TestVector],
     framework: str | None = None,
     backend: str = "reference",
+    runtime: RuntimeMode = "copy",
     fast_region: str | None = None,
     slow_region: str | None = None,
+    template: str | None = None,
+    allow_hooks: bool = False,
     options: Mapping[str, Option] | None = None,
     force: bool = False,
 ) -> Project:
-    """Writes the firmware project of a plan into `out`, which is new, empty or a project made before.
+    """`generate_project_of` for one plan."""
+    return generate_project_of(
+        [CoreModel.decoded(core_name, plan_bytes, vectors)],
+        board,
+        out,
+        framework=framework,
+        backend=backend,
+        runtime=runtime,
+        fast_region=fast_region,
+        slow_region=slow_region,
+        template=template,
+        allow_hooks=allow_hooks,
+        options=options,
+        force=force,
+    )
 
-    `vectors` are the self-test's inputs and expected outputs, `framework` None means the board's first. `options` is
-    the command line, kept in tigris.lock; an absolute path in it is kept by its last name only, so that the project is
-    the same wherever it is made. Regions are chosen by `placement.place` unless named.
 
-    Raises PlanError for bytes that are no plan, FitError for a plan that does not fit, UsageError for arguments that do
-    not fit each other, for a folder that is not a project, and, without `force`, for generated files that were edited.
+def generate_project_of(
+    models: Sequence[CoreModel],
+    board: Board,
+    out: Path,
+    *,
+    share_arena: bool = False,
+    framework: str | None = None,
+    backend: str = "reference",
+    runtime: RuntimeMode = "copy",
+    fast_region: str | None = None,
+    slow_region: str | None = None,
+    template: str | None = None,
+    allow_hooks: bool = False,
+    options: Mapping[str, Option] | None = None,
+    force: bool = False,
+) -> Project:
+    """Writes the firmware project of these models into `out`, which is new, empty or a project made before.
+
+    The models' vectors are the self-test's inputs and expected outputs, `framework` None means the board's first,
+    `template` is a user's own in place of the framework's. `options` is the command line, kept in tigris.lock; an
+    absolute path in it is kept by its last name only, so that the project is the same wherever it is made. Regions are
+    chosen by `placement.place_need` unless named.
+
+    Raises FitError for plans that do not fit, PlanError where they cannot share an arena, UsageError for arguments
+    that do not fit each other, for a folder that is not a project, and, without `force`, for generated files that were
+    edited.
     """
-    plan = decode(plan_bytes)
     name = board.framework_name(framework)
-    check_core_name(core_name)
-    check_vectors(plan, vectors)
-    planned_for = plan_backend(plan)
-    if backend != planned_for:
-        raise UsageError(f"the plan was made for the backend {planned_for}, not {backend}.")
-    if plan.state_bytes:
-        raise UsageError(f"the plan keeps {plan.state_bytes} bytes of state; projects for such plans are not made yet.")
-    placement = place(plan, len(plan_bytes), board, name, fast_region, slow_region)
+    check_together(models, share_arena)
+    for model in models:
+        check_vectors(model.plan, model.vectors)
+        planned_for = plan_backend(model.plan)
+        if backend != planned_for:
+            raise UsageError(f"the plan was made for the backend {planned_for}, not {backend}.")
+    _check_framework(name, len(models), runtime, template)
+    need = need_together(models, share_arena)
+    placement = place_need(need, board, name, fast_region, slow_region)
     previous = check_project(out, force)
-    runtime = runtime_files(resources.runtime_dir(), plan.kernels)
-    version = runtime_version(runtime)
-    request = Request(plan, len(plan_bytes), board, placement)
+    files_of_runtime = runtime_files(resources.runtime_dir(), {k for model in models for k in model.plan.kernels})
+    version = runtime_version(files_of_runtime)
+    project = project_name(models)
+    first = models[0]
+    request = Request(project, first.plan, first.data, need.program, board, placement, runtime)
     context = project_context(
-        plan,
-        plan_bytes,
+        models,
         board,
         name,
         placement,
-        vectors,
-        runtime.sources,
-        core_name=core_name,
+        files_of_runtime.sources,
         version=version,
         surroundings=FRAMEWORKS[name].surroundings(request),
         details=FRAMEWORKS[name].details(request),
+        share_arena=share_arena,
+        runtime=runtime,
     )
-    files = _files(context, runtime, name)
+    with _template(name, template, allow_hooks) as chosen:
+        files = _files(context, files_of_runtime, chosen)
     for path, data in FRAMEWORKS[name].files(request, resources.templates_dir() / name).items():
         files.add(path, data, f"the framework {name}")
     for path, data in board.files.items():
         files.add(f"{BOARD_FILES}/{path}", data, "the board")
-    files.add(EXPECTED, _expected(plan, vectors, board.frameworks[name].stack), "the self-test")
+    files.add(EXPECTED, _expected(models, need, board.frameworks[name].stack), "the self-test")
     lock = Lock(
         tool=f"tigris-codegen {version}",
-        core=core_name,
+        core=project,
+        models=locked_models(models),
         board=board.name,
         framework=name,
         backend=backend,
+        runtime=runtime,
         options=portable_options(options),
         plan_format=FORMAT_VERSION,
-        plan_sha256=sha256(plan_bytes),
-        model_hash=plan.model_hash.hex(),
         files=hashes(files.generated()),
     )
     write_project(out, files, lock, previous)
-    return Project(out, tuple(lock.files), placement, previous is None)
+    return Project(out, tuple(lock.files), need, placement, previous is None)
 
 
-def _files(context: ProjectContext, runtime: RuntimeFiles, framework: str) -> FileSet:
+def _check_framework(name: FrameworkName, models: int, runtime: RuntimeMode, template: str | None) -> None:
+    """UsageError for what the framework, or its template, does not take."""
+    framework = FRAMEWORKS[name]
+    if models > 1 and not framework.several and template is None:
+        able = [known for known, other in FRAMEWORKS.items() if other.several]
+        raise UsageError(
+            f"projects for {name} take one model, not {models}.",
+            f"--format core, whose cores go into any firmware, or --framework {' or '.join(able)}",
+        )
+    if runtime not in framework.runtimes:
+        able = [known for known, other in FRAMEWORKS.items() if runtime in other.runtimes]
+        hint = f"frameworks with --runtime {runtime}: {', '.join(able)}" if able else "--format core takes it"
+        raise UsageError(f"projects for {name} have no --runtime {runtime}.", hint)
+
+
+@contextmanager
+def _template(framework: FrameworkName, template: str | None, allow_hooks: bool) -> Iterator[Template]:
+    """The framework's own template, or the user's."""
+    if template is None:
+        yield Template(resources.templates_dir() / framework, hooks=False)
+        return
+    with open_template(template, allow_hooks) as opened:
+        yield opened
+
+
+def _files(context: ProjectContext, runtime: RuntimeFiles, template: Template) -> FileSet:
     files = FileSet()
     values = {field.name: getattr(context, field.name) for field in fields(context)}
-    for path, data in render(resources.templates_dir() / "_core", values).items():
-        files.add(f"{GENERATED}/core/{path}", data, "the template _core")
-    for template in ("_common", framework):
-        for path, data in render(resources.templates_dir() / template, values).items():
-            files.add(path, data, f"the template {template}")
-    for path, data in runtime.contents.items():
-        files.add(f"{GENERATED}/runtime/{path}", data, "the runtime")
+    templates = resources.templates_dir()
+    for core in context.cores:
+        for path, data in render(templates / "_core", {**values, "core": core}).items():
+            files.add(f"{GENERATED}/core/{path}", data, f"the core {core.name}")
+    if context.arena:
+        for path, data in render(templates / "_arena", values).items():
+            files.add(f"{GENERATED}/core/{path}", data, "the shared arena")
+    for path, data in render(templates / "_common", values).items():
+        files.add(path, data, "the template _common")
+    for path, data in render(template.folder, values, hooks=template.hooks).items():
+        files.add(path, data, f"the template {template.folder.name}")
+    if context.runtime == "copy":
+        for path, data in runtime.contents.items():
+            files.add(f"{GENERATED}/runtime/{path}", data, "the runtime")
     return files
 
 
-def _expected(plan: Plan, vectors: Sequence[TestVector], stack_bytes: int) -> bytes:
+def _expected(models: Sequence[CoreModel], need: Need, stack_bytes: int) -> bytes:
+    """Outputs and vectors of each core, and which of them each run of the self-test gives."""
+    cores = [
+        {
+            "name": model.name,
+            "tolerance": model.plan.tolerance,
+            "outputs": [
+                {"name": p.name, "dtype": DTYPE_NAMES[p.dtype], "shape": list(p.shape)} for p in model.plan.outputs
+            ],
+            "vectors": [[output.hex() for output in vector.outputs] for vector in model.vectors],
+        }
+        for model in models
+    ]
+    runs: Sequence[RunContext] = selftest_runs([len(model.vectors) for model in models])
     values = {
-        "ram_bytes": plan.ram_bytes,
+        "ram_bytes": need.ram,
         "stack_bytes": stack_bytes,
-        "tolerance": plan.tolerance,
-        "outputs": [{"name": p.name, "dtype": DTYPE_NAMES[p.dtype], "shape": list(p.shape)} for p in plan.outputs],
-        "vectors": [[output.hex() for output in vector.outputs] for vector in vectors],
+        "cores": cores,
+        "runs": [{"core": run.core, "vector": run.vector} for run in runs],
     }
     return (json.dumps(values, indent=1, sort_keys=True) + "\n").encode()

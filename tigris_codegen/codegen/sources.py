@@ -6,9 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from tigris_codegen.errors import MissingError, TigrisError
 
+#: `copy`: the runtime's files are among the generated ones. `none`: the firmware that a core goes into has the runtime.
+#: `module`: the framework has it, as its module, component or library.
+RuntimeMode = Literal["copy", "none", "module"]
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 
 

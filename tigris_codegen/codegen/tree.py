@@ -12,6 +12,7 @@ from pathlib import Path
 from tigris_codegen.codegen.lock import (
     LOCK_NAME,
     AnyLock,
+    ArenaLock,
     CoreLock,
     Lock,
     RuntimeLock,
@@ -93,7 +94,7 @@ def write_project(out: Path, files: FileSet, lock: Lock, previous: tuple[Lock, .
 # Folders that are ours as a whole, their lock included: a core, the runtime beside it.
 
 
-def check_folder(kind: type[CoreLock] | type[RuntimeLock], folder: Path, force: bool) -> bool:
+def check_folder(kind: type[CoreLock] | type[ArenaLock] | type[RuntimeLock], folder: Path, force: bool) -> bool:
     """Whether such a folder is there already; UsageError where writing it would lose work."""
     if not _is_used(folder):
         return False

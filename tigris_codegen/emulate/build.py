@@ -8,13 +8,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from tigris_codegen.boards import Board, load_board
 from tigris_codegen.codegen.lock import read_lock
+from tigris_codegen.codegen.project import BOARD_FILES
 from tigris_codegen.emulate import tools
+from tigris_codegen.emulate.idf_linux import build_idf_linux
+from tigris_codegen.emulate.native_sim import build_native_sim
 from tigris_codegen.errors import MissingError
 
 CMSIS_VARIABLE = "CMSIS_CORE_ROOT"
 CMSIS_PACKAGE = "@xpack-3rd-party/arm-cmsis-core"
 _CMSIS_PROBE = "core_cm4.h"
+_PICOLIBC_SPECS = "picolibc.specs"
 _INCLUDE_FOLDERS = ("", "Include", "Core/Include", "CMSIS/Core/Include")
 
 
@@ -38,6 +43,18 @@ def find_cmsis(*starts: Path) -> Path:
     )
 
 
+def find_picolibc() -> Path:
+    """The specs through which the compiler for RISC-V finds picolibc, its C library."""
+    compiler = tools.find("riscv64-unknown-elf-gcc")
+    said = tools.run([compiler, f"-print-file-name={_PICOLIBC_SPECS}"], Path.cwd(), timeout=60.0)
+    specs = Path(said.strip())
+    if not specs.is_absolute():  # it answers with the name alone where there is no such file
+        raise MissingError(
+            "picolibc, the C library for RISC-V, is missing.", "Debian: `apt install picolibc-riscv64-unknown-elf`"
+        )
+    return specs
+
+
 def _npm_packages(starts: tuple[Path, ...]) -> Iterator[Path]:
     for start in starts:
         for folder in (start.resolve(), *start.resolve().parents):
@@ -50,9 +67,14 @@ def build(project: Path, *, timeout: float = 600.0) -> Path:
     MissingError where a tool or CMSIS-Core is missing, TigrisError with the compiler's words where the build fails.
     """
     lock = read_lock(project)
+    if lock.framework == "zephyr":
+        return build_native_sim(project, timeout)
+    if lock.framework == "esp-idf":
+        return build_idf_linux(project, lock.core, timeout)
     cmake = tools.find("cmake")
     generator = _generator()
-    settings = _SETTINGS[lock.framework](project)
+    board = load_board(lock.board, (project / BOARD_FILES,))
+    settings = _SETTINGS[lock.framework](project, board)
     preset, suffix = _PRESETS[lock.framework]
     folder = project / "build" / preset
     configure: list[str | Path] = [cmake, "--preset", preset, *settings]
@@ -64,12 +86,15 @@ def build(project: Path, *, timeout: float = 600.0) -> Path:
     return folder / f"{target}{suffix}"
 
 
-def _baremetal_settings(project: Path) -> list[str]:
+def _baremetal_settings(project: Path, board: Board) -> list[str]:
+    if board.architecture == "riscv":
+        find_picolibc()
+        return []
     tools.find("arm-none-eabi-gcc")
     return [f"-D{CMSIS_VARIABLE}={find_cmsis(project, Path.cwd())}"]
 
 
-def _posix_settings(project: Path) -> list[str]:
+def _posix_settings(_project: Path, _board: Board) -> list[str]:
     if not any(shutil.which(compiler) for compiler in ("cc", "gcc", "clang")):
         raise MissingError("a C compiler is missing.", "install gcc or clang")
     return []
@@ -77,7 +102,10 @@ def _posix_settings(project: Path) -> list[str]:
 
 #: Framework -> CMake preset and suffix of the image; what has to be there and what CMake is told.
 _PRESETS = {"baremetal": ("emulate", ".elf"), "posix": ("release", "")}
-_SETTINGS: Mapping[str, Callable[[Path], list[str]]] = {"baremetal": _baremetal_settings, "posix": _posix_settings}
+_SETTINGS: Mapping[str, Callable[[Path, Board], list[str]]] = {
+    "baremetal": _baremetal_settings,
+    "posix": _posix_settings,
+}
 
 
 def _generator() -> str:

@@ -29,13 +29,15 @@ class Image:
     """An ELF file. Function addresses come without the Thumb bit.
 
     `segments` are load address and bytes; `constants` the ranges of code and constants; `objects` maps the name of a
-    source file to its variables; `names` are the named addresses in order.
+    source file to its own variables, `variables` are those that all files see; `names` are the named addresses in
+    order.
     """
 
     segments: tuple[tuple[int, bytes], ...]
     symbols: Mapping[str, int]
     constants: tuple[Range, ...]
     objects: Mapping[str, tuple[Range, ...]]
+    variables: Mapping[str, Range]
     names: tuple[tuple[int, str], ...]
 
     def symbol(self, name: str) -> int:
@@ -65,6 +67,7 @@ def read_image(path: Path) -> Image:
 def _read(elf: ELFFile) -> Image:
     symbols: dict[str, int] = {}
     objects: dict[str, list[Range]] = {}
+    variables: dict[str, Range] = {}
     names: list[tuple[int, str]] = []
     source = ""
     table = elf.get_section_by_name(".symtab")
@@ -76,6 +79,8 @@ def _read(elf: ELFFile) -> Image:
         elif symbol["st_shndx"] != "SHN_UNDEF" and symbol.name and not symbol.name.startswith("$"):
             if place != "STB_LOCAL":
                 symbols[symbol.name] = address
+                if kind == "STT_OBJECT":
+                    variables[symbol.name] = Range(address, address + symbol["st_size"])
             elif kind == "STT_OBJECT":
                 objects.setdefault(source, []).append(Range(address, address + symbol["st_size"]))
             if symbol["st_shndx"] != "SHN_ABS":
@@ -89,5 +94,6 @@ def _read(elf: ELFFile) -> Image:
             if s["sh_flags"] & _ALLOCATED and not s["sh_flags"] & _WRITABLE and s["sh_size"]
         ),
         objects={name: tuple(ranges) for name, ranges in objects.items()},
+        variables=variables,
         names=tuple(sorted(names)),
     )

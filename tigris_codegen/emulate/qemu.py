@@ -18,28 +18,28 @@ ICOUNT_SHIFT = 6
 
 
 class QemuEmulator:
-    """QEMU's system emulator for Arm."""
+    """QEMU's system emulators."""
 
     name = "QEMU"
 
     def supports(self, board: Board) -> bool:
-        return board.emulators.qemu is not None
+        return bool(board.qemu_command)
 
     def run(self, image: Path, board: Board, core: str, timeout: float) -> Report:
-        if board.emulators.qemu is None:
+        if board.emulators.qemu is None or not self.supports(board):
             raise UsageError(f"{board.name} is no machine of QEMU.")
         machine = board.emulators.qemu.machine
-        program = tools.find("qemu-system-arm")
+        program, *options = board.qemu_command
         with tempfile.TemporaryDirectory(prefix="tigris-") as folder:
             console = Path(folder) / "console.txt"
             command = [
-                *(str(program), "-M", machine, "-display", "none", "-monitor", "none"),
+                *(str(tools.find(program)), *options, "-display", "none", "-monitor", "none"),
                 *("-serial", f"file:{console}", "-semihosting-config", "enable=on,target=native"),
                 *("-icount", f"shift={ICOUNT_SHIFT}", "-kernel", str(image.resolve())),
             ]
             messages = _run(command, timeout, console)
             log = _read(console)
-        ticks_per_ns = board.clock_hz / 1e9
+        ticks_per_ns = (board.emulators.qemu.clock_hz or board.clock_hz) / 1e9
         try:
             return parse_report(log, self.name, machine, 1 / (ticks_per_ns * 2**ICOUNT_SHIFT))
         except TigrisError as error:

@@ -14,7 +14,13 @@ _INSTALL = {
     "cmake": "install CMake 3.21 or newer (`pip install cmake` or `apt install cmake`)",
     "arm-none-eabi-gcc": "install the GNU toolchain for Arm (Debian: `apt install gcc-arm-none-eabi "
     "libnewlib-arm-none-eabi`)",
+    "riscv64-unknown-elf-gcc": "install the GNU toolchain for RISC-V (Debian: `apt install gcc-riscv64-unknown-elf "
+    "picolibc-riscv64-unknown-elf`)",
     "qemu-system-arm": "install QEMU (Debian: `apt install qemu-system-arm`)",
+    "west": "install west and what Zephyr needs beside it (`pip install west`, then "
+    "https://docs.zephyrproject.org/latest/develop/getting_started)",
+    "renode": "install Renode 1.16.1 or newer (https://github.com/renode/renode/releases)",
+    "qemu-system-riscv32": "install QEMU (Debian: `apt install qemu-system-misc`)",
 }
 
 

@@ -14,33 +14,44 @@ from tigris_codegen.codegen.lock import read_lock
 from tigris_codegen.codegen.project import BOARD_FILES, EXPECTED
 from tigris_codegen.emulate.build import build
 from tigris_codegen.emulate.emulator import TIMEOUT, Emulator
+from tigris_codegen.emulate.idf_linux import IdfLinuxEmulator
 from tigris_codegen.emulate.native import NativeEmulator
+from tigris_codegen.emulate.native_sim import NativeSimEmulator
 from tigris_codegen.emulate.qemu import QemuEmulator
+from tigris_codegen.emulate.renode import RenodeEmulator
 from tigris_codegen.emulate.report import Report
 from tigris_codegen.emulate.unicorn import UnicornEmulator
 from tigris_codegen.errors import DifferenceError, UsageError
 
 #: The first that can be the board runs it.
-EMULATORS: Mapping[str, Emulator] = {"qemu": QemuEmulator(), "unicorn": UnicornEmulator(), "native": NativeEmulator()}
+EMULATORS: Mapping[str, Emulator] = {
+    "qemu": QemuEmulator(),
+    "unicorn": UnicornEmulator(),
+    "renode": RenodeEmulator(),
+    "native": NativeEmulator(),
+}
+
+#: Framework -> what runs its projects, whatever their board.
+FRAMEWORK_EMULATORS: Mapping[str, Emulator] = {"esp-idf": IdfLinuxEmulator(), "zephyr": NativeSimEmulator()}
 
 
 @dataclass(frozen=True)
 class ExpectedOutput:
-    """A model output and how it is compared."""
+    """A model output and how it is compared: `tolerance` is the largest difference of a float, 0 = equal bytes."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
+    tolerance: float
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What the project says its self-test gives: `vectors` holds the bytes of each output, per vector."""
+    """What the project says its self-test gives: per run the outputs of the core that runs, and their bytes."""
 
     ram_bytes: int
     stack_bytes: int
-    tolerance: float
-    outputs: tuple[ExpectedOutput, ...]
+    outputs: tuple[tuple[ExpectedOutput, ...], ...]
     vectors: tuple[tuple[bytes, ...], ...]
 
 
@@ -67,14 +78,24 @@ def read_expectation(project: Path) -> Expectation:
     """The expectation recorded in a generated project."""
     try:
         values = json.loads((project / EXPECTED).read_text(encoding="utf-8"))
+        cores = [
+            tuple(
+                ExpectedOutput(o["name"], o["dtype"], tuple(o["shape"]), float(core["tolerance"]))
+                for o in core["outputs"]
+            )
+            for core in values["cores"]
+        ]
+        vectors = [
+            [tuple(bytes.fromhex(output) for output in vector) for vector in core["vectors"]]
+            for core in values["cores"]
+        ]
         return Expectation(
             ram_bytes=int(values["ram_bytes"]),
             stack_bytes=int(values["stack_bytes"]),
-            tolerance=float(values["tolerance"]),
-            outputs=tuple(ExpectedOutput(o["name"], o["dtype"], tuple(o["shape"])) for o in values["outputs"]),
-            vectors=tuple(tuple(bytes.fromhex(output) for output in vector) for vector in values["vectors"]),
+            outputs=tuple(cores[run["core"]] for run in values["runs"]),
+            vectors=tuple(vectors[run["core"]][run["vector"]] for run in values["runs"]),
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise UsageError(f"{project / EXPECTED} cannot be read: {error}.", "generate the project again") from error
 
 
@@ -83,8 +104,16 @@ def emulators_of(board: Board) -> tuple[str, ...]:
     return tuple(name for name, emulator in EMULATORS.items() if emulator.supports(board))
 
 
-def choose_emulator(board: Board, name: str | None) -> Emulator:
-    """The emulator of that name, or the board's first; UsageError where it cannot be the board."""
+def choose_emulator(board: Board, name: str | None, framework: str = "") -> Emulator:
+    """The emulator of that name, or the board's first; UsageError where it cannot be the board.
+
+    What a framework builds may need an emulator of its own.
+    """
+    if framework in FRAMEWORK_EMULATORS:
+        own = FRAMEWORK_EMULATORS[framework]
+        if name not in (None, own.name):
+            raise UsageError(f"{name} cannot run a project for {framework}.", f"what can: {own.name}")
+        return own
     able = emulators_of(board)
     if name is not None and name not in able:
         raise UsageError(
@@ -110,7 +139,7 @@ def verify_project(
     """
     lock = read_lock(project)
     board = load_board(lock.board, (*board_folders, project / BOARD_FILES))
-    chosen = choose_emulator(board, emulator)
+    chosen = choose_emulator(board, emulator, lock.framework)
     expectation = read_expectation(project)
     stage(f"building {project.name}")
     image = build(project)
@@ -126,12 +155,12 @@ def differences(expectation: Expectation, report: Report) -> tuple[str, ...]:
         found.append(f"the firmware's own self-test failed: {report.failure}")
     if [run.vector for run in report.runs] != list(range(len(expectation.vectors))):
         found.append(f"{len(report.runs)} test vectors were run, not {len(expectation.vectors)}")
-    for run, expected in zip(report.runs, expectation.vectors, strict=False):
+    for run, ports, expected in zip(report.runs, expectation.outputs, expectation.vectors, strict=False):
         if len(run.outputs) != len(expected):
             found.append(f"vector {run.vector}: {len(run.outputs)} outputs, not {len(expected)}")
             continue
-        for index, (port, got, want) in enumerate(zip(expectation.outputs, run.outputs, expected, strict=True)):
-            difference = _difference(port, got, want, expectation.tolerance)
+        for index, (port, got, want) in enumerate(zip(ports, run.outputs, expected, strict=True)):
+            difference = _difference(port, got, want)
             if difference:
                 found.append(f"vector {run.vector}, output {index} ({port.name}): {difference}")
     if report.stated_ram_bytes != expectation.ram_bytes:
@@ -145,7 +174,7 @@ def differences(expectation: Expectation, report: Report) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _difference(port: ExpectedOutput, got: bytes, want: bytes, tolerance: float) -> str | None:
+def _difference(port: ExpectedOutput, got: bytes, want: bytes) -> str | None:
     if got == want:
         return None
     if len(got) != len(want):
@@ -153,7 +182,7 @@ def _difference(port: ExpectedOutput, got: bytes, want: bytes, tolerance: float)
     a, b = (np.frombuffer(data, dtype=port.dtype) for data in (got, want))
     if port.dtype == "float32":
         distance = np.abs(a.astype(np.float64) - b.astype(np.float64))
-        wrong = ~(distance <= tolerance) & (a.view(np.uint32) != b.view(np.uint32))
+        wrong = ~(distance <= port.tolerance) & (a.view(np.uint32) != b.view(np.uint32))
     else:
         wrong = a != b
     if not wrong.any():

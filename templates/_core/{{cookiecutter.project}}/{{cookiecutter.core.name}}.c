@@ -6,15 +6,28 @@
 #include <stddef.h>
 
 #include "{{ core.name }}_plan.h"
+{% if core.arena %}
+#include "{{ core.arena.name }}.h"
+{% endif %}
 #include "tigris_kernels.h"
 
 TIGRIS_STATIC_ASSERT({{ core.name }}_plan_format, TIGRIS_FORMAT_VERSION == {{ core.plan_format }});
 
+{% if core.arena %}
+/* The arena is shared: {{ core.arena.name }}.h says how. */
+#define OWN {{ core.arena.upper }}_OF_{{ core.upper }}
+TIGRIS_STATIC_ASSERT({{ core.name }}_fast_arena_bytes, {{ core.upper }}_FAST_ARENA_BYTES <= {{ core.arena.upper }}_FAST_BYTES);
+TIGRIS_STATIC_ASSERT({{ core.name }}_slow_arena_bytes, {{ core.upper }}_SLOW_ARENA_BYTES <= {{ core.arena.upper }}_SLOW_BYTES);
+{% else %}
 static uint8_t fast_arena[{{ core.upper ~ "_FAST_ARENA_BYTES" if core.fast_bytes else "1" }}] {{ core.upper }}_IN_SECTION("{{ core.surroundings.fast_section }}");
 {% if core.slow_bytes %}
 static uint8_t slow_arena[{{ core.upper }}_SLOW_ARENA_BYTES] {{ core.upper }}_IN_SECTION("{{ core.surroundings.slow_section }}");
 {% endif %}
+{% endif %}
 static tigris_executor_t workspace;
+{% if core.own_state and core.state_bytes %}
+static uint8_t state_buffer[{{ core.upper }}_STATE_BYTES] __attribute__((aligned(TIGRIS_TENSOR_ALIGN)));
+{% endif %}
 
 TIGRIS_STATIC_ASSERT({{ core.name }}_workspace_bytes, sizeof workspace == {{ core.upper }}_WORKSPACE_BYTES);
 
@@ -32,12 +45,14 @@ static struct {
     tigris_plan_t plan;
     tigris_mem_t memory;
     uint8_t ready;
+{% if not core.arena %}
     volatile uint8_t busy;
+{% endif %}
 } handles;
 
 TIGRIS_STATIC_ASSERT({{ core.name }}_handle_bytes, sizeof handles == {{ core.upper }}_HANDLE_BYTES);
 
-/* Nonzero where the core was free and is now taken. */
+/* Nonzero where {{ "the arena" if core.arena else "the core" }} was free and is now taken. */
 static int take(void)
 {
 #ifdef __ARM_ARCH_6M__
@@ -46,12 +61,12 @@ static int take(void)
     uint8_t was_busy;
 
     __asm volatile("mrs %0, primask\n\tcpsid i" : "=r"(masked) : : "memory");
-    was_busy = handles.busy;
-    handles.busy = 1u;
+    was_busy = {{ core.busy }};
+    {{ core.busy }} = 1u;
     __asm volatile("msr primask, %0" : : "r"(masked) : "memory");
     return !was_busy;
 #else
-    return !__atomic_test_and_set(&handles.busy, __ATOMIC_ACQUIRE);
+    return !__atomic_test_and_set(&{{ core.busy }}, __ATOMIC_ACQUIRE);
 #endif
 }
 
@@ -59,9 +74,9 @@ static void release(void)
 {
 #ifdef __ARM_ARCH_6M__
     __atomic_signal_fence(__ATOMIC_RELEASE);
-    handles.busy = 0u;
+    {{ core.busy }} = 0u;
 #else
-    __atomic_clear(&handles.busy, __ATOMIC_RELEASE);
+    __atomic_clear(&{{ core.busy }}, __ATOMIC_RELEASE);
 #endif
 }
 
@@ -72,26 +87,39 @@ tigris_status_t {{ core.name }}_init(void)
     if (!take()) {
         return TIGRIS_ERR_BUSY;
     }
-    status = tigris_plan_load(&handles.plan, {{ core.name }}_plan, {{ core.upper }}_PLAN_BYTES, kernels, KERNELS);
+    status = tigris_plan_load(&handles.plan, {{ core.name ~ ("_find_plan()" if core.surroundings.hooks else "_plan") }}, {{ core.upper }}_PLAN_BYTES, kernels, KERNELS);
     if (status == TIGRIS_OK) {
-        status = tigris_mem_init(&handles.memory, &handles.plan, fast_arena, sizeof fast_arena, {{ "slow_arena, sizeof slow_arena" if core.slow_bytes else "NULL, 0u" }});
+        status = tigris_mem_init(&handles.memory, &handles.plan, {{ core.fast }}, sizeof {{ core.fast }}, {{ core.slow ~ ", sizeof " ~ core.slow if core.slow_bytes else "NULL, 0u" }});
     }
     handles.ready = status == TIGRIS_OK;
     release();
     return status;
 }
 
+{% if core.arena and core.inputs %}
+/* Makes the arena this core's; 0 during a run. */
+static int claim(void)
+{
+    if (!handles.ready || !take()) {
+        return 0;
+    }
+    {{ core.arena.name }}.owner = OWN;
+    release();
+    return 1;
+}
+
+{% endif %}
 {% for port in core.inputs %}
 {{ port.c_type }} *{{ core.name }}_input_{{ port.index }}(void)
 {
-    return handles.ready ? ({{ port.c_type }} *)tigris_input(&handles.plan, &handles.memory, {{ port.index }}u) : NULL;
+    return {{ "claim()" if core.arena else "handles.ready" }} ? ({{ port.c_type }} *)tigris_input(&handles.plan, &handles.memory, {{ port.index }}u) : NULL;
 }
 
 {% endfor %}
 {% for port in core.outputs %}
 const {{ port.c_type }} *{{ core.name }}_output_{{ port.index }}(void)
 {
-    return handles.ready ? (const {{ port.c_type }} *)tigris_output(&handles.plan, &handles.memory, {{ port.index }}u) : NULL;
+    return {{ "handles.ready && " ~ core.arena.name ~ ".owner == OWN" if core.arena else "handles.ready" }} ? (const {{ port.c_type }} *)tigris_output(&handles.plan, &handles.memory, {{ port.index }}u) : NULL;
 }
 
 {% endfor %}
@@ -114,6 +142,35 @@ float {{ core.name }}_dequantize_output_{{ port.index }}({{ port.c_type }} value
 }
 
 {% endfor %}
+{% if core.surroundings.hooks %}
+uint8_t *{{ core.name }}_fast_arena(void)
+{
+    return {{ core.fast }};
+}
+
+{% if core.slow_bytes %}
+uint8_t *{{ core.name }}_slow_arena(void)
+{
+    return {{ core.slow }};
+}
+
+{% endif %}
+static tigris_status_t run_steps(const tigris_mem_t *memory)
+{
+    tigris_status_t status;
+    int first = 1;
+    int done = 0;
+
+    tigris_start(&workspace);
+    do {
+        {{ core.name }}_before_step(first);
+        first = 0;
+        status = tigris_step(&handles.plan, memory, &workspace, &done);
+    } while (status == TIGRIS_OK && !done);
+    return status;
+}
+
+{% endif %}
 static tigris_status_t run(void *state)
 {
     tigris_status_t status = TIGRIS_ERR_NULL;
@@ -121,16 +178,36 @@ static tigris_status_t run(void *state)
     if (!take()) {
         return TIGRIS_ERR_BUSY;
     }
+{% if core.arena and not core.inputs %}
+    {{ core.arena.name }}.owner = OWN;
+{% endif %}
+{% if core.arena %}
+    if (handles.ready && {{ core.arena.name }}.owner != OWN) {
+        status = TIGRIS_ERR_ARENA;
+    } else if (handles.ready) {
+{% else %}
     if (handles.ready) {
+{% endif %}
         tigris_mem_t memory = handles.memory;
 
         memory.base[TIGRIS_SPACE_STATE] = (uint8_t *)state;
+{% if core.surroundings.hooks %}
+        status = run_steps(&memory);
+{% else %}
         status = tigris_run_with_workspace_buffer(&handles.plan, &memory, &workspace, sizeof workspace);
+{% endif %}
     }
     release();
     return status;
 }
 
+{% if core.own_state %}
+void *{{ core.name }}_state(void)
+{
+    return {{ "state_buffer" if core.state_bytes else "NULL" }};
+}
+
+{% endif %}
 tigris_status_t {{ core.name }}_state_init(void *state, size_t state_bytes)
 {
     return handles.ready ? tigris_state_init(&handles.plan, state, state_bytes) : TIGRIS_ERR_NULL;

@@ -9,6 +9,10 @@
  * Call {{ core.name }}_init once. Then, for each inference, write every input (a run consumes them) and call {{ core.name }}_run.
 {% endif %}
  * Outputs are valid until an input is written. The core serves one run at a time and refuses a second.
+{% if core.arena %}
+ *
+ * The arena is shared with other cores, of which none may run meanwhile: {{ core.arena.name }}.h says what that means.
+{% endif %}
  */
 #ifndef {{ core.upper }}_CORE_H
 #define {{ core.upper }}_CORE_H
@@ -65,7 +69,14 @@ extern "C" {
 /* Checks the plan and takes the arenas. TIGRIS_ERR_BUSY during a run. */
 tigris_status_t {{ core.name }}_init(void);
 
+{% if core.arena %}
+/*
+ * Where the inputs are written and the outputs read; NULL before {{ core.name }}_init has succeeded. Asking for an input
+ * takes the arena from the other cores and is NULL while one of them runs; outputs are NULL when another has it.
+ */
+{% else %}
 /* Where the inputs are written and the outputs read; NULL before {{ core.name }}_init has succeeded. */
+{% endif %}
 {% for port in core.inputs %}
 {{ port.c_type }} *{{ core.name }}_input_{{ port.index }}(void);
 {% endfor %}
@@ -83,8 +94,13 @@ float {{ core.name }}_dequantize_output_{{ port.index }}({{ port.c_type }} value
 {% endfor %}
 {% endif %}
 
+{% if core.own_state %}
+/* The project's buffer for one state, aligned; NULL where the model has none. */
+void *{{ core.name }}_state(void);
+
+{% endif %}
 {% if not core.state_bytes %}
-/* One inference. TIGRIS_ERR_NULL before {{ core.name }}_init has succeeded, TIGRIS_ERR_BUSY while another run is under way. */
+/* One inference. TIGRIS_ERR_NULL before {{ core.name }}_init has succeeded, TIGRIS_ERR_BUSY while another run is under way{{ ", TIGRIS_ERR_ARENA while another core has the arena" if core.arena }}. */
 tigris_status_t {{ core.name }}_run(void);
 
 /* The same for callers that handle models with state, too: this one has none, `state` may be NULL and `state_bytes` 0. */

@@ -14,5 +14,19 @@
 #endif
 
 extern const uint8_t {{ core.name }}_plan[{{ core.upper }}_PLAN_BYTES];
+{% if core.surroundings.hooks %}
+
+/* The project's: where the plan is, NULL where it cannot be read. */
+const void *{{ core.name }}_find_plan(void);
+
+/* The project's: called before each step of an inference. */
+void {{ core.name }}_before_step(int first);
+
+/* The core's, for the self-test: where the arenas are. */
+uint8_t *{{ core.name }}_fast_arena(void);
+{% if core.slow_bytes %}
+uint8_t *{{ core.name }}_slow_arena(void);
+{% endif %}
+{% endif %}
 
 #endif

@@ -1,4 +1,4 @@
-/* Console on a UARTE of the nRF52 family, whose DMA reads RAM only: one character at a time, polled, transmit only. */
+/* Console on a UARTE of the nRF52 and nRF53, whose DMA reads RAM only: one character at a time, polled, transmit only. */
 #include "board.h"
 #include "console.h"
 

@@ -1,4 +1,4 @@
-/* Console on a USART of the STM32 families with separate data registers (F0, F3, F7, G4, H7, L4): polled, transmit only. */
+/* Console on a USART of the STM32 families with separate data registers (F0, F3, F7, G4, H7, L4, U5): polled, transmit. */
 #include "board.h"
 #include "console.h"
 

@@ -18,6 +18,11 @@ add_library(tigris_core_{{ name }} STATIC
     ${CMAKE_CURRENT_LIST_DIR}/{{ name }}_plan.c
 )
 target_include_directories(tigris_core_{{ name }} PUBLIC ${CMAKE_CURRENT_LIST_DIR})
+{% if cookiecutter.core.arena %}
+{% set arena = cookiecutter.core.arena.name %}
+include(${CMAKE_CURRENT_LIST_DIR}/../{{ arena }}/tigris_arena.cmake)
+target_link_libraries(tigris_core_{{ name }} PUBLIC tigris_arena_{{ arena }})
+{% endif %}
 {% if cookiecutter.runtime == "copy" %}
 target_link_libraries(tigris_core_{{ name }} PUBLIC tigris_runtime)
 {% else %}

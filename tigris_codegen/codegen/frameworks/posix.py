@@ -7,4 +7,4 @@ from tigris_codegen.codegen.frameworks.framework import ProjectFramework
 
 _SECTIONS = SurroundingsContext(".tigris_fast", ".tigris_slow", ".tigris_plan", PROJECT_STACK_NOTE)
 
-FRAMEWORK = ProjectFramework(surroundings=lambda _: _SECTIONS)
+FRAMEWORK = ProjectFramework(surroundings=lambda _: _SECTIONS, several=True)

@@ -3,5 +3,5 @@
 
 int main(void)
 {
-    return {{ cookiecutter.core.name }}_selftest();
+    return {{ cookiecutter.project }}_selftest();
 }

@@ -21,6 +21,10 @@ extern "C" {
 #define BOARD_CONSOLE_TX_FUNCTION {{ board.console.tx.function }}u
 {% endif %}
 
+{% if board.timer_base %}
+#define BOARD_TIMER_BASE {{ board.timer_base }}u
+
+{% endif %}
 /* Hook in app/board_clock.c: called before main, returns the core's clock in Hz. */
 uint32_t board_clock_init(void);
 

@@ -1,0 +1,1 @@
+{% include cookiecutter.details.parts ~ "/toolchain.cmake" %}

@@ -1,0 +1,1 @@
+{% include cookiecutter.framework.sdk ~ "/platform.cpp" %}
