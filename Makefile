@@ -7,13 +7,17 @@ export CMSIS_CORE_ROOT := $(CURDIR)/$(VENV)/npm/node_modules/@xpack-3rd-party/ar
 
 SOURCES := $(shell find runtime templates boards renode tigris_codegen -type f -not -path '*/__pycache__/*') pyproject.toml
 
-.PHONY: demo test lint generate golden clean
+.PHONY: demo test test-all lint generate golden clean
 
 demo: $(VENV)/installed $(VENV)/oracle
 	$(BIN)/python examples/digits/demo.py
 
 test: $(VENV)/installed $(VENV)/oracle build/libtigris_host.so lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+# With every board in every emulator that runs here: about half an hour.
+test-all: $(VENV)/installed $(VENV)/oracle build/libtigris_host.so lint
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "matrix or not matrix" tests
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

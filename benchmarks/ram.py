@@ -177,7 +177,7 @@ def measure(path: Path, entry: dict[str, Any] | None, bound_tool: Path | None, t
         records=report.records,
         shifted=report.shifted_bytes,
         weights=report.flash.weight_bytes,
-        read_again=sum(weights_read_again(small.plan, model)),
+        read_again=sum(weights_read_again(small, model)),
         run_time_ratio=round(run_time_ratio(small, whole), 3) if timed else None,
         seconds_to_plan=round(seconds, 1),
         tflm=entry["tflm"]["arena_bytes"] if entry else interpreter_arena(data),

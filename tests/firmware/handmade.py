@@ -15,6 +15,7 @@ from tigris_codegen.plan.plan import Operand, Operator, Plan, Port, Record
 ROWS, ROW_BYTES = 8, 24
 TENSOR_BYTES = ROWS * ROW_BYTES
 TABLE = bytes((7 * value + 3) % 256 for value in range(256))
+STATE_BYTES = 64
 KERNEL_IDS = {form.name: number for number, form in KERNEL_FORMS.items()}
 
 
@@ -75,3 +76,26 @@ def clamp_vector(off_by: float = 0.0) -> TestVector:
     """An input with the clamped values, each expected to be `off_by` more than it is."""
     values = np.linspace(-8, 8, ROWS * 4, dtype=np.float32)
     return TestVector((values.tobytes(),), ((np.clip(values, 0, 6) + np.float32(off_by)).tobytes(),))
+
+
+def delay_plan() -> Plan:
+    """The output is the input of the run before: two copies through the state, no kernel."""
+    rows, row_bytes = 4, STATE_BYTES // 4
+    return replace(
+        lookup_plan(),
+        fast_bytes=2 * STATE_BYTES,
+        state_bytes=STATE_BYTES,
+        operators=(),
+        operands=(
+            Operand(Space.FAST, 0, row_bytes, rows, tensor=0),
+            Operand(Space.FAST, STATE_BYTES, row_bytes, rows, tensor=1),
+            Operand(Space.STATE, 0, row_bytes, rows, tensor=2),
+        ),
+        records=(
+            Record(Kind.COPY, target=1, channel=2, rows=rows),
+            Record(Kind.COPY, target=2, channel=0, rows=rows),
+        ),
+        inputs=(Port("x", 0, lookup_plan().inputs[0].dtype, (rows, row_bytes), 0.0, 0),),
+        outputs=(Port("y", 1, lookup_plan().inputs[0].dtype, (rows, row_bytes), 0.0, 0),),
+        constants=b"",
+    )

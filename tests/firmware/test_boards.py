@@ -1,4 +1,4 @@
-"""Boards that one can buy: each builds without a warning, runs the digits as its own image, and says what fills it.
+"""Boards that one can buy: each builds without a warning and says what fills its memory; `test_matrix.py` runs them.
 
 The build's report on memory is compared with the image, byte for byte; `flash` and `debug` with what pyOCD and OpenOCD
 would be told.
@@ -12,20 +12,18 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
 
 from tests.firmware import handmade
-from tests.firmware.support import DIGITS, digit_vectors, missing
+from tests.firmware.support import missing
 from tests.support import REPOSITORY
 from tigris_codegen.boards import Board, list_boards, load_board
 from tigris_codegen.codegen import TestVector, generate_project
 from tigris_codegen.emulate import find_cmsis, verify_project
 from tigris_codegen.errors import TigrisError
-from tigris_codegen.pipeline import Compiled, Model
 from tigris_codegen.plan.codec import encode
 from tigris_codegen.plan.plan import Plan
 
@@ -46,11 +44,6 @@ _ALLOCATED, _THREAD_LOCAL = 0x2, 0x400
 def in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
     """Headers from npm are looked for above the working folder, too."""
     monkeypatch.chdir(REPOSITORY)
-
-
-@cache
-def digits() -> Compiled:
-    return Model((DIGITS / "digits.tflite").read_bytes(), "digits").smallest()
 
 
 def generate(out: Path, board: Board, plan: Plan | None = None, vectors: list[TestVector] | None = None) -> Path:
@@ -124,17 +117,6 @@ def bytes_of(path: Path, board: Board) -> dict[str, int]:
 
 def rounded(size: int) -> int:
     return -(-size // 4) * 4
-
-
-@pytest.mark.parametrize("board", BOARDS, ids=[b.name for b in BOARDS])
-def test_digits_as_the_boards_own_image(board: Board, tmp_path: Path) -> None:
-    vectors = digit_vectors(1)
-    project = generate(tmp_path / "p", board, digits().plan, vectors)
-    result = verify_project(project, "unicorn")
-    result.check()
-    assert result.report.outputs == tuple(v.outputs for v in vectors)
-    assert result.report.watch is not None
-    assert result.report.watch.strays == ()
 
 
 @pytest.mark.parametrize("board", SOCS, ids=[b.name for b in SOCS])

@@ -1,7 +1,7 @@
 """PlatformIO projects, built by PlatformIO itself on stand-ins for what it would download; their images run.
 
-`tests/doubles/platformio` has a development platform, Arduino and Unity of ours. What they say of the vendors' was looked
-up in its files (docs/TESTING.md).
+`tests/doubles/platformio` has a development platform, Arduino and Unity of ours. What they say of the vendors' was
+looked up in their files (docs/TESTING.md).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import configparser
 import importlib
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -20,19 +21,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from elftools.elf.elffile import ELFFile
 
 from tests.firmware import handmade
+from tests.firmware.support import missing_for
 from tests.support import REPOSITORY
 from tigris_codegen.boards import Board, Memory, list_boards, load_board
 from tigris_codegen.codegen import TestVector, generate_project
 from tigris_codegen.codegen.frameworks import platformio
 from tigris_codegen.codegen.placement import place
 from tigris_codegen.codegen.sources import runtime_files, runtime_version
-from tigris_codegen.emulate import UnicornEmulator
+from tigris_codegen.emulate import UnicornEmulator, verify_project
 from tigris_codegen.emulate.elf import read_image
 from tigris_codegen.emulate.report import Report, parse_report
-from tigris_codegen.errors import UsageError
+from tigris_codegen.errors import TigrisError, UsageError
 from tigris_codegen.plan.codec import encode
 from tigris_codegen.plan.plan import Plan
 
@@ -161,9 +164,9 @@ def platform_of(board: Board) -> str:
     return board.frameworks["platformio"].platform
 
 
-def pio(core: Path, project: Path, *arguments: str, flags: str = f"{WARN} -Werror") -> subprocess.CompletedProcess[str]:
-    """Runs PlatformIO where every attempt to reach a network fails at once."""
-    environment = os.environ | {
+def environment(core: Path, flags: str) -> dict[str, str]:
+    """For PlatformIO, and so that every attempt to reach a network fails at once."""
+    return {
         "PLATFORMIO_CORE_DIR": str(core),
         "PLATFORMIO_SETTING_ENABLE_TELEMETRY": "false",
         "PLATFORMIO_DISABLE_UPGRADE_CHECK": "true",
@@ -173,8 +176,13 @@ def pio(core: Path, project: Path, *arguments: str, flags: str = f"{WARN} -Werro
         "NO_PROXY": "",
         "no_proxy": "",
     }
+
+
+def pio(core: Path, project: Path, *arguments: str, flags: str = f"{WARN} -Werror") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "platformio", *arguments, "-d", str(project)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        command, env=os.environ | environment(core, flags), capture_output=True, text=True, check=False, timeout=120
+    )
 
 
 def install_unity(project: Path, board: str) -> None:
@@ -277,7 +285,7 @@ def test_an_application_of_ones_own(core: Path, tmp_path: Path) -> None:
     (project / "app" / "platformio.ini").write_text("[env:nucleo-f446re]\nbuild_flags = -DMINE=mine\n")
     library = project / "lib" / "mine"
     library.mkdir(parents=True)
-    (library / "mine.h").write_text("#pragma once\n#ifdef __cplusplus\nextern \"C\"\n#endif\nvoid mine(void);\n")
+    (library / "mine.h").write_text('#pragma once\n#ifdef __cplusplus\nextern "C"\n#endif\nvoid mine(void);\n')
     (library / "mine.c").write_text('#include "mine.h"\nvoid mine(void) {}\n')
     image = build(core, project, board.name)
     symbols = read_image(image).symbols
@@ -299,6 +307,26 @@ def test_the_runtime_is_a_library(core: Path, tmp_path: Path) -> None:
     settings = f"[env]\nlib_deps =\n    ${{tigris.lib_deps}}\n    symlink://{RUNTIME}\n"
     (project / "app" / "platformio.ini").write_text(settings)
     assert in_unicorn(build(core, project, board.name), board).passed
+
+
+@needs_platformio
+@pytest.mark.skipif(bool(missing_for(load_board("microbit"))), reason="missing: what a bare-metal project needs")
+def test_verify_builds_then_runs_the_twin(core: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    board = load_board("pico")
+    project = make(tmp_path / "p", board, handmade.lookup_plan(), handmade.lookup_vectors(1))
+    install_unity(project, board.name)
+    for name, value in environment(core, "").items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    monkeypatch.chdir(REPOSITORY)
+    result = verify_project(project)
+    result.check()
+    assert result.twin is not None and result.twin.board.name == "microbit"
+    assert (project / ".pio" / "build" / board.name / "firmware.elf").is_file()
+    platform = project / "generated" / "platform" / "platform.cpp"
+    platform.write_text(platform.read_text() + "#error does not build\n")
+    with pytest.raises(TigrisError, match="does not build"):
+        verify_project(project)
 
 
 # Files as PlatformIO reads them.
@@ -340,7 +368,7 @@ def check_partitions(path: Path, board: Board) -> None:
     """They follow each other and end with the flash; the application begins where ESP-IDF wants it to."""
     lines = [line.split(", ") for line in path.read_text().splitlines() if not line.startswith("#")]
     places = [(int(line[3], 16), int(line[4], 16)) for line in lines]
-    for (start, size), (following, _) in zip(places, places[1:], strict=False):
+    for (start, size), (following, _) in itertools.pairwise(places):
         assert start + size == following
     assert [line[1] for line in lines] == ["data", "data", "app"]
     assert places[-1][0] % 0x10000 == 0
@@ -420,3 +448,8 @@ def test_memory_that_arduino_does_not_use_is_taken_whole() -> None:
         use = board.frameworks["platformio"]
         regions: list[Memory] = [board.region(name) for name in board.arena_regions("platformio")]
         assert {r.name for r in regions} <= {use.data, *use.regions}, board.name
+
+
+def test_the_workflow_builds_for_every_board() -> None:
+    workflow = yaml.safe_load((REPOSITORY / ".github" / "workflows" / "platformio.yml").read_text())
+    assert workflow["jobs"]["project"]["strategy"]["matrix"]["board"] == [board.name for board in BOARDS]

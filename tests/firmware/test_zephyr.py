@@ -23,11 +23,9 @@ from tests.support import REPOSITORY
 from tigris_codegen import resources
 from tigris_codegen.boards import Board, list_boards, load_board
 from tigris_codegen.codegen import TestVector, generate_project
-from tigris_codegen.codegen.board_context import board_context
 from tigris_codegen.codegen.frameworks import zephyr
 from tigris_codegen.codegen.frameworks.framework import Request
 from tigris_codegen.codegen.placement import Placement
-from tigris_codegen.codegen.render import render
 from tigris_codegen.emulate import verify_project
 from tigris_codegen.emulate.elf import read_image
 from tigris_codegen.emulate.report import Report, parse_report
@@ -72,21 +70,27 @@ def linker_script(build: Path, folder: Path, defines: Sequence[str], compiler: s
     return script
 
 
-def host_program(project: Path, *defines: str, selftest: bool = True) -> Path:
-    """The project's self-test or application, built on the doubles."""
+def host_program(project: Path, *defines: str, selftest: bool = True, module: bool = False) -> Path:
+    """The project's self-test or application, built on the doubles, its runtime a copy or the module's."""
     build = project / "build"
     build.mkdir(exist_ok=True)
     common = ["-DCONFIG_THREAD_STACK_INFO=1", "-DCONFIG_TIGRIS_ARENA_GUARD=1024", "-DCONFIG_MAIN_STACK_SIZE=131072"]
     flags = [*common, *defines, f"-I{DOUBLES / 'include'}"]
     folders = ("core", "selftest", "platform", "runtime/include", "runtime/src")
-    project_flags = [*flags, "-Dmain=zephyr_main", *(f"-I{project / 'generated' / folder}" for folder in folders)]
+    runtime = REPOSITORY / "runtime"
+    folders_of_module = (runtime / "include", runtime / "src") if module else ()
+    includes = [*(project / "generated" / folder for folder in folders), *folders_of_module]
+    project_flags = [*flags, "-Dmain=zephyr_main", *(f"-I{folder}" for folder in includes)]
+    of_module = [*(runtime / "src").glob("*.c"), *(runtime / "src/kernels").glob("*.c")] if module else []
     objects = []
-    for source in sources(project, selftest):
+    for source in [*sources(project, selftest), *of_module]:
         objects.append(build / f"{source.stem}.o")
         run("gcc", *STRICT, *project_flags, "-c", source, "-o", objects[-1])
     run("gcc", *STRICT, *flags, "-c", DOUBLES / "kernel.c", "-o", build / "kernel.o")
     # The program is the host's, also where it plays a board: its own linker script is the only one that it can have.
-    script = linker_script(build, project / "generated/zephyr", [*common, "-DCONFIG_ARCH_POSIX=1"])
+    script = linker_script(
+        build, MODULE if module else project / "generated/zephyr", [*common, "-DCONFIG_ARCH_POSIX=1"]
+    )
     link = (f"-Wl,-T,{script}", "-Wl,--fatal-warnings", "-Wl,-z,now", "-pthread", "-lm")
     run("gcc", *objects, build / "kernel.o", *link, "-o", build / "program")
     return build / "program"
@@ -426,35 +430,28 @@ def test_the_modules_cmake_file(tmp_path: Path) -> None:
 
 
 def test_a_project_for_the_module_has_no_copy(tmp_path: Path) -> None:
-    """`runtime` is a value of the template; see the branch in CMakeLists.txt and Kconfig."""
-    board = load_board("nucleo-h7")
-    request = request_for(board)
-    details = {**zephyr.FRAMEWORK.details(request), "runtime": "module"}
-    project = make(tmp_path / "p", board, handmade.lookup_plan(), handmade.lookup_vectors(1))
-    values = {
-        "project": "digits",
-        "version": "0",
-        "backend": "reference",
-        "framework": board.frameworks["zephyr"],
-        "details": details,
-        **context_of(board),
-    }
-    files = {path: data.decode() for path, data in render(resources.templates_dir() / "zephyr", values).items()}
-    assert "generated/runtime" not in files["CMakeLists.txt"]
-    assert "arenas.ld" not in files["CMakeLists.txt"]
-    assert "ZEPHYR_EXTRA_MODULES" in files["CMakeLists.txt"]
-    assert "generated/zephyr" not in files["Kconfig"]
-    assert files["prj.conf"].splitlines()[1:] == (project / "prj.conf").read_text().splitlines()[1:]
+    board, plan, vectors = load_board("nucleo-h7"), handmade.lookup_plan(), handmade.lookup_vectors(2)
+    copied = make(tmp_path / "copy", board, plan, vectors)
+    project = make(tmp_path / "p", board, plan, vectors, runtime="module")
+    for folder in ("runtime", "zephyr"):
+        assert (copied / "generated" / folder).is_dir() and not (project / "generated" / folder).exists()
+    cmake = (project / "CMakeLists.txt").read_text()
+    assert "generated/runtime" not in cmake and "arenas.ld" not in cmake and "ZEPHYR_EXTRA_MODULES" in cmake
+    assert "generated/zephyr" not in (project / "Kconfig").read_text()
+    assert (project / "prj.conf").read_bytes() == (copied / "prj.conf").read_bytes()
+    report = report_of(host_program(project, module=True))
+    assert report.passed and report.outputs == tuple(v.outputs for v in vectors)
 
 
-def context_of(board: Board) -> dict[str, Any]:
-    empty: list[Any] = []
-    core = {
-        "name": "digits", "upper": "DIGITS", "inputs": empty, "outputs": empty, "fast_bytes": 1, "slow_bytes": 0,
-        "scratch_bytes": 0, "state_bytes": 0, "workspace_bytes": 20, "ram_bytes": 21, "handle_bytes": 72,
-        "handle_bytes_64": 144, "stack_bytes": 4096, "plan_bytes": 1000,
-    }  # fmt: skip
-    return {"core": core, "board": board_context(board), "placement": placement_of(board), "vectors": [1]}
+def test_verify_names_the_module_that_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, vectors = handmade.lookup_plan(), handmade.lookup_vectors()
+    project = make(tmp_path / "p", load_board("nucleo-h7"), plan, vectors, runtime="module")
+    program = host_program(project, *AS_NATIVE_SIM, module=True)
+    build, log = project / "build/native_sim", tmp_path / "west.log"
+    with_west(monkeypatch, tmp_path, WEST.format(log=log, folder=build, program=program))
+    monkeypatch.setenv("ZEPHYR_BASE", str(tmp_path))
+    assert verify_project(project).ok
+    assert f"-DZEPHYR_EXTRA_MODULES={resources.runtime_dir()}" in log.read_text().splitlines()
 
 
 # verify: a west that writes down how it is called and brings the program that the doubles make.

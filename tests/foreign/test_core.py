@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,6 @@ from tests.support import REPOSITORY
 from tigris_codegen.codegen import generate_core
 from tigris_codegen.codegen.context import CORE_STACK_BYTES
 from tigris_codegen.plan.codec import encode
-from tigris_codegen.plan.layout import Kind, Space
-from tigris_codegen.plan.plan import Operand, Plan, Port, Record
 
 STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 COMPILERS = {"gcc": "g++", "clang": "clang++"}
@@ -107,32 +104,6 @@ run inside: a run is under way on the same memory
 init inside: a run is under way on the same memory
 next run: done
 """
-STATE_BYTES = 64
-
-
-def delay_plan() -> Plan:
-    """The output is the input of the run before: two copies through the state, no kernel."""
-    rows, row_bytes = 4, STATE_BYTES // 4
-    return replace(
-        handmade.lookup_plan(),
-        fast_bytes=2 * STATE_BYTES,
-        state_bytes=STATE_BYTES,
-        operators=(),
-        operands=(
-            Operand(Space.FAST, 0, row_bytes, rows, tensor=0),
-            Operand(Space.FAST, STATE_BYTES, row_bytes, rows, tensor=1),
-            Operand(Space.STATE, 0, row_bytes, rows, tensor=2),
-        ),
-        records=(
-            Record(Kind.COPY, target=1, channel=2, rows=rows),
-            Record(Kind.COPY, target=2, channel=0, rows=rows),
-        ),
-        inputs=(Port("x", 0, handmade.lookup_plan().inputs[0].dtype, (rows, row_bytes), 0.0, 0),),
-        outputs=(Port("y", 1, handmade.lookup_plan().inputs[0].dtype, (rows, row_bytes), 0.0, 0),),
-        constants=b"",
-    )
-
-
 DELAYED = """\
 early init: a pointer is NULL
 early run: a pointer is NULL
@@ -159,12 +130,12 @@ crooked: the plan, an arena, the state or the workspace is not aligned
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_a_model_with_state_serves_two_streams(tmp_path: Path, compiler: str) -> None:
     need(compiler)
-    plan = delay_plan()
+    plan = handmade.delay_plan()
     core = generate_core(encode(plan), tmp_path, core_name="delay")
     header = (core.path / "delay.h").read_text()
     stated = {m[1]: int(m[2]) for m in re.finditer(r"#define DELAY_(\w+)_BYTES (\d+)u", header)}
-    assert stated["STATE"] == STATE_BYTES
-    assert stated["RAM"] == plan.ram_bytes == 3 * STATE_BYTES + stated["WORKSPACE"]
+    assert stated["STATE"] == handmade.STATE_BYTES
+    assert stated["RAM"] == plan.ram_bytes == 3 * handmade.STATE_BYTES + stated["WORKSPACE"]
     assert "delay_run(" not in header + (core.path / "delay.c").read_text()
     files = [*c_files(tmp_path), FIRMWARE / "delay.c"]
     run(compiler, "-std=c99", *STRICT, *includes(tmp_path, "delay"), *files, "-o", tmp_path / "program", "-lm")

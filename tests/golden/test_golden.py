@@ -22,6 +22,7 @@ UPDATE = os.environ.get("TIGRIS_GOLDEN") == "update"
 OF_THE_BOARD = {
     "baremetal": ("generated/platform/board.h", "generated/platform/device.h", "generated/platform/linker.ld"),
     "esp-idf": ("partitions.csv", "sdkconfig.defaults*", "generated/tigris_model/linker.lf"),
+    "platformio": ("platformio.ini", "generated/platformio/*"),
     "posix": (),
     "zephyr": ("boards/*.overlay", "prj.conf", "west.yml"),
 }
@@ -69,6 +70,23 @@ OF_THE_FRAMEWORK = {
         "generated/tigris_model/Kconfig",
         "generated/tigris_model/idf_component.yml",
         "pytest_digits.py",
+    ),
+    ("platformio", "nucleo-f446re"): (
+        "README.md",
+        "app/main.cpp",
+        "app/platformio.ini",
+        "generated/library.json",
+        "generated/platform/platform.cpp",
+        "test/test_selftest/test_main.cpp",
+    ),
+    ("platformio", "esp32s3-devkitc-psram"): (
+        "CMakeLists.txt",
+        "README.md",
+        "app/CMakeLists.txt",
+        "app/main.cpp",
+        "app/sdkconfig.defaults",
+        "generated/platform/platform.cpp",
+        "test/test_selftest/test_main.cpp",
     ),
     ("posix", "posix"): (
         "CMakeLists.txt",

@@ -340,3 +340,31 @@ def test_reserved_memory_moves_the_arena_to_the_next_region(tigris: Tigris, tmp_
         options = ("--board", "mps2-an386", "--name", "add", "-o", tmp_path / "p", "--json")
         assert tigris("codegen", source, *options).json["placement"]["fast"] == "ram"
         assert tigris("codegen", source, *options, "--reserve", "4M").json["placement"]["fast"] == "psram"
+
+
+# Backends.
+
+
+@pytest.mark.parametrize(
+    ("backend", "board", "said"),
+    [
+        ("cmsis-nn", "nucleo-h7", "the backend 'cmsis-nn' has no kernels yet"),
+        ("esp-nn", "esp32s3-devkitc", "the backend 'esp-nn' has no kernels yet"),
+        ("esp-nn", "nucleo-h7", "esp-nn is for chips of the ESP32 family, nucleo-h7 has a cortex-m7 (stm32h743xi)"),
+        ("cmsis-nn", "qemu-riscv32", "cmsis-nn is for Cortex-M, qemu-riscv32 has a riscv32 (qemu-virt-rv32)"),
+        ("cmsis-nn", "esp32s3-devkitc", "cmsis-nn is for Cortex-M, esp32s3-devkitc has a xtensa-lx7 (esp32s3)"),
+        ("cmsis-nn", "posix", "cmsis-nn is for Cortex-M, posix has a host (host)"),
+        ("cmsis", "nucleo-h7", "there is no backend 'cmsis'"),
+    ],
+)
+def test_a_backend_is_refused_by_name(tigris: Tigris, tmp_path: Path, backend: str, board: str, said: str) -> None:
+    options = ("--backend", backend, "--board", board)
+    for command in (
+        ("codegen", SMALL, "-o", tmp_path / "p"),
+        ("compile", SMALL, "-o", tmp_path / "m.tgrs"),
+        ("analyze", SMALL),
+    ):
+        result = tigris(*command, *options)
+        assert result.code == 2
+        assert said in result.err
+    assert not any(tmp_path.iterdir())

@@ -607,3 +607,25 @@ def test_every_port_type_has_a_c_type(tmp_path: Path) -> None:
         project = generate(tmp_path / dtype.name, replace(plan, inputs=(port,)))
         text = (project / "generated/core/digits.c").read_text()
         assert ("digits_quantize_input_0" in text) == (dtype not in (DTypeId.S64, DTypeId.BOOL))
+
+
+# Whose runtime.
+
+
+def test_a_project_with_the_runtime_of_its_framework_has_no_copy(tmp_path: Path) -> None:
+    board = load_board("nucleo-h7")
+    project = generate(tmp_path / "p", board=board, framework="zephyr", runtime="module")
+    assert read_lock(project).runtime == "module"
+    assert not any(path.startswith(("generated/runtime/", "generated/zephyr/")) for path in tree(project))
+    generate(project, board=board, framework="zephyr")
+    assert any(path.startswith("generated/runtime/") for path in tree(project))
+
+
+@pytest.mark.parametrize(("runtime", "said"), [("module", "zephyr"), ("none", "--format core")])
+def test_a_runtime_that_the_framework_does_not_know(tmp_path: Path, runtime: str, said: str) -> None:
+    with pytest.raises(UsageError, match=f"projects for baremetal have no --runtime {runtime}") as error:
+        generate(tmp_path / "p", runtime=runtime)
+    assert said in str(error.value.hint)
+    with pytest.raises(UsageError, match="a core is built by the firmware"):
+        generate_core(PLAN, tmp_path, core_name="digits", runtime="module")
+    assert not any(tmp_path.iterdir())

@@ -130,12 +130,16 @@ def codegen(
 @click.command(short_help="Builds PROJECT, runs it in an emulator, compares.")
 @click.argument("project", type=PATH)
 @click.option("--emulator", type=click.Choice(tuple(EMULATORS)), help="default: the first that can be the board")
+@click.option(
+    "--twin", is_flag=True, help="run the same models, as bare metal, on an emulated board with the same core"
+)
 @BOARDS_PATH
 @JSON
-def verify(project: Path, emulator: str | None, boards_path: tuple[Path, ...], as_json: bool) -> None:
+def verify(project: Path, emulator: str | None, twin: bool, boards_path: tuple[Path, ...], as_json: bool) -> None:
     """Builds the self-test of PROJECT, runs it in an emulator and compares outputs and memory.
 
-    The board is the one recorded in PROJECT, unless a folder of --boards-path has one of that name.
+    The board is the one recorded in PROJECT, unless a folder of --boards-path has one of that name. Where no emulator
+    can be it, its twin is run, a board with the same core, and the answer says so.
 
     \b
     Example:
@@ -150,7 +154,7 @@ def verify(project: Path, emulator: str | None, boards_path: tuple[Path, ...], a
             stage(short(what, 90), quiet=as_json)
             report(short(what, 60), 0, 0)
 
-        result = verify_project(project, emulator, board_folders=boards_path, stage=begins)
+        result = verify_project(project, emulator, twin=twin, board_folders=boards_path, stage=begins)
     answer = _verify_json(result)
     if not as_json:
         _print_result(result)
@@ -165,7 +169,12 @@ def verify(project: Path, emulator: str | None, boards_path: tuple[Path, ...], a
 def _print_result(result: VerifyResult) -> None:
     report, expected = result.report, result.expectation
     vectors = "1 test vector" if len(report.runs) == 1 else f"{len(report.runs)} test vectors"
-    click.echo(f"{result.board.name} in {report.emulator} ({report.machine}), {vectors}")
+    if result.twin is None:
+        click.echo(f"{result.board.name} in {report.emulator} ({report.machine}), {vectors}")
+    else:
+        click.echo(f"{result.board.name}: its own image was not run, but its twin")
+        click.echo(f"  {result.twin.board.name} in {report.emulator} ({report.machine}), {vectors}")
+        click.echo(f"  {result.twin.sentence}")
     click.echo(f"  RAM stated {expected.ram_bytes} B, measured {report.peak_bytes} B")
     click.echo(f"  stack reserved {expected.stack_bytes} B, measured {report.stack_bytes} B")
     if report.instructions is not None:
@@ -186,6 +195,8 @@ def _verify_json(result: VerifyResult) -> dict[str, Any]:
         "passed": result.ok,
         "differences": list(result.differences),
         "board": result.board.name,
+        "twin": result.twin.board.name if result.twin else None,
+        "twin_is": result.twin.sentence if result.twin else None,
         "emulator": report.emulator,
         "machine": report.machine,
         "ram_bytes": result.expectation.ram_bytes,

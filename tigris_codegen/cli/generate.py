@@ -19,6 +19,7 @@ from tigris_codegen.codegen import (
     CoreModel,
     Option,
     RuntimeMode,
+    check_core_names,
     core_name_for,
     generate_cores,
     generate_project_of,
@@ -102,6 +103,7 @@ def core_names(models: Sequence[Path], given: Sequence[str]) -> tuple[str, ...]:
 
 def check_recipe(recipe: Recipe) -> None:
     """UsageError for options that contradict each other."""
+    check_core_names(recipe.names)
     project = recipe.format == "project"
     if project and not recipe.board:
         raise UsageError("a project is for a board", "--board NAME (see tigris boards), or --format core")

@@ -12,7 +12,7 @@ from tigris_codegen.codegen.lock import (
     read_lock,
     sha256,
 )
-from tigris_codegen.codegen.models import ARENA_ALIGN, CoreModel, Need, need_of, need_together
+from tigris_codegen.codegen.models import ARENA_ALIGN, CoreModel, Need, check_core_names, need_of, need_together
 from tigris_codegen.codegen.names import core_name_for
 from tigris_codegen.codegen.placement import Placement, place, place_need
 from tigris_codegen.codegen.project import BOARD_FILES, Project, generate_project, generate_project_of
@@ -35,6 +35,7 @@ __all__ = [
     "RuntimeLock",
     "RuntimeMode",
     "TestVector",
+    "check_core_names",
     "core_name_for",
     "generate_core",
     "generate_cores",

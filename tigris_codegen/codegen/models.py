@@ -73,10 +73,7 @@ def project_name(models: Sequence[CoreModel]) -> str:
 
 def check_together(models: Sequence[CoreModel], share_arena: bool) -> None:
     """UsageError where these cores cannot be in one firmware, PlanError where they cannot share an arena."""
-    for one, other in combinations(models, 2):
-        _check_names(one.name, other.name)
-    if len(models) > 1 and project_name(models).upper() in {model.name.upper() for model in models}:
-        raise UsageError("the cores' names together are the name of one of them.", "--name, once for each model")
+    check_core_names([model.name for model in models])
     if not share_arena:
         return
     if len(models) < 2:
@@ -93,10 +90,14 @@ def check_together(models: Sequence[CoreModel], share_arena: bool) -> None:
         raise PlanError(f"the arena cannot be shared: {fault}.", "compile the models again") from fault
 
 
-def _check_names(one: str, other: str) -> None:
-    """Names differ in more than their case, and no file of one core has the name of one of the other's."""
-    a, b = one.lower(), other.lower()
-    if a == b:
-        raise UsageError(f"two cores are called {one}.", "--name, once for each model in their order")
-    if b == f"{a}_plan" or a == f"{b}_plan":
-        raise UsageError(f"{one} and {other} would write the same files.", "--name, once for each model in their order")
+def check_core_names(names: Sequence[str]) -> None:
+    """UsageError unless these can name the cores of one firmware, whose files have different names in any case."""
+    for name in names:
+        check_core_name(name)
+    for one, other in combinations(names, 2):
+        a, b = one.lower(), other.lower()
+        hint = "--name, once for each model in their order"
+        if a == b:
+            raise UsageError(f"two cores are called {one}.", hint)
+        if b == f"{a}_plan" or a == f"{b}_plan":
+            raise UsageError(f"{one} and {other} would write the same files.", hint)

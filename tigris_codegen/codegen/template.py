@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +16,9 @@ from cookiecutter.repository import determine_repo_dir, is_repo_url
 
 from tigris_codegen.codegen.render import read_defaults
 from tigris_codegen.errors import MissingError, UsageError
+
+# What goes wrong when it clones is raised, and said by us.
+logging.getLogger("cookiecutter").addHandler(logging.NullHandler())
 
 #: Cookiecutter's hooks that rendering runs.
 _HOOKS = ("pre_gen_project", "post_gen_project")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from tigris_codegen import resources
 from tigris_codegen.boards import Board, load_board
 from tigris_codegen.codegen.lock import read_lock
 from tigris_codegen.codegen.project import BOARD_FILES
@@ -68,7 +69,7 @@ def build(project: Path, *, timeout: float = 600.0) -> Path:
     """
     lock = read_lock(project)
     if lock.framework == "zephyr":
-        return build_native_sim(project, timeout)
+        return build_native_sim(project, timeout, resources.runtime_dir() if lock.runtime == "module" else None)
     if lock.framework == "esp-idf":
         return build_idf_linux(project, lock.core, timeout)
     cmake = tools.find("cmake")

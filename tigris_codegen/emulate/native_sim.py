@@ -14,6 +14,7 @@ from tigris_codegen.errors import MissingError, UsageError
 #: Of 64 bits: the one of 32 bits needs a compiler for both.
 NATIVE_SIM = "native_sim/native/64"
 _BASE_VARIABLE = "ZEPHYR_BASE"
+_MODULES_VARIABLE = "ZEPHYR_EXTRA_MODULES"
 _WORKSPACE = ".west"
 
 
@@ -31,8 +32,10 @@ class NativeSimEmulator:
         return run_program([image.resolve()], self.name, timeout)
 
 
-def build_native_sim(project: Path, timeout: float) -> Path:
+def build_native_sim(project: Path, timeout: float, module: Path | None = None) -> Path:
     """Builds the self-test of a Zephyr application for native_sim and returns the program.
+
+    `module` is the runtime as a Zephyr module, for a project without a copy of it.
 
     MissingError where west or Zephyr is missing, TigrisError with west's words where the build fails.
     """
@@ -45,5 +48,6 @@ def build_native_sim(project: Path, timeout: float) -> Path:
         )
     folder = root / "build" / "native_sim"
     options: list[str | Path] = ["-b", NATIVE_SIM, "-d", folder, "--no-sysbuild"]
-    tools.run([west, "build", *options, root, "--", "-DCONFIG_TIGRIS_SELFTEST=y"], root, timeout)
+    settings = ["-DCONFIG_TIGRIS_SELFTEST=y", *([f"-D{_MODULES_VARIABLE}={module}"] if module else [])]
+    tools.run([west, "build", *options, root, "--", *settings], root, timeout)
     return folder / "zephyr" / "zephyr.exe"

@@ -19,6 +19,7 @@ _INSTALL = {
     "qemu-system-arm": "install QEMU (Debian: `apt install qemu-system-arm`)",
     "west": "install west and what Zephyr needs beside it (`pip install west`, then "
     "https://docs.zephyrproject.org/latest/develop/getting_started)",
+    "pio": "install PlatformIO Core (`pip install platformio`)",
     "renode": "install Renode 1.16.1 or newer (https://github.com/renode/renode/releases)",
     "qemu-system-riscv32": "install QEMU (Debian: `apt install qemu-system-misc`)",
 }

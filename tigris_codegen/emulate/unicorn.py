@@ -176,7 +176,7 @@ class _Machine:
         return not self._ended
 
     def run_to_any(self, addresses: Sequence[int]) -> int | None:
-        """Runs until the instruction at one of the addresses is next, which is returned; None where the program ends."""
+        """Runs until the instruction at one of the addresses is next; which, or None where the program ends."""
         if len(addresses) == 1:
             return addresses[0] if self.run_to(addresses[0]) else None
         hooks = [self.uc.hook_add(UC_HOOK_CODE, self._on_end, begin=at, end=at) for at in addresses]

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from tigris_codegen.boards import Board, load_board
-from tigris_codegen.codegen.lock import read_lock
+from tigris_codegen.codegen.lock import Lock, read_lock
 from tigris_codegen.codegen.project import BOARD_FILES, EXPECTED
 from tigris_codegen.emulate.build import build
 from tigris_codegen.emulate.emulator import TIMEOUT, Emulator
 from tigris_codegen.emulate.idf_linux import IdfLinuxEmulator
 from tigris_codegen.emulate.native import NativeEmulator
 from tigris_codegen.emulate.native_sim import NativeSimEmulator
+from tigris_codegen.emulate.platformio import build_platformio
 from tigris_codegen.emulate.qemu import QemuEmulator
 from tigris_codegen.emulate.renode import RenodeEmulator
 from tigris_codegen.emulate.report import Report
+from tigris_codegen.emulate.twin import Twin, find_twin, twin_project
 from tigris_codegen.emulate.unicorn import UnicornEmulator
-from tigris_codegen.errors import DifferenceError, UsageError
+from tigris_codegen.errors import DifferenceError, MissingError, UsageError
+
+T = TypeVar("T")
 
 #: The first that can be the board runs it.
 EMULATORS: Mapping[str, Emulator] = {
@@ -33,6 +38,8 @@ EMULATORS: Mapping[str, Emulator] = {
 
 #: Framework -> what runs its projects, whatever their board.
 FRAMEWORK_EMULATORS: Mapping[str, Emulator] = {"esp-idf": IdfLinuxEmulator(), "zephyr": NativeSimEmulator()}
+#: Frameworks whose images are for nothing but the board: built, then run as the board's twin.
+_ONLY_BUILT = "platformio"
 
 
 @dataclass(frozen=True)
@@ -57,12 +64,16 @@ class Expectation:
 
 @dataclass(frozen=True)
 class VerifyResult:
-    """The report, what was expected, and every difference as a sentence; `ok` without differences."""
+    """The report, what was expected, and every difference as a sentence; `ok` without differences.
+
+    Where the board's own image was not run, the report is that of its `twin`.
+    """
 
     board: Board
     expectation: Expectation
     report: Report
     differences: tuple[str, ...]
+    twin: Twin | None = None
 
     @property
     def ok(self) -> bool:
@@ -128,6 +139,7 @@ def verify_project(
     project: Path,
     emulator: str | None = None,
     *,
+    twin: bool = False,
     board_folders: Sequence[Path] = (),
     timeout: float = TIMEOUT,
     stage: Callable[[str], None] = lambda _: None,
@@ -135,17 +147,52 @@ def verify_project(
     """Builds the project's self-test, runs it as its board and compares outputs and memory with the expectation.
 
     The board is the one recorded in the project; `board_folders` are looked in before that. `stage` hears what begins.
+    A project of PlatformIO is built and then run as its twin, as is a board that no emulator can be; with `twin` any
+    project is, without its framework. The result names the twin.
+
     Differences are in the result, not raised; MissingError for a tool, TigrisError for a build or run that fails.
     """
     lock = read_lock(project)
     board = load_board(lock.board, (*board_folders, project / BOARD_FILES))
+    if twin and emulator is not None:
+        raise UsageError("the twin has an emulator of its own.", "either --twin or --emulator")
+    if lock.framework == _ONLY_BUILT and emulator is not None:
+        raise UsageError(f"{emulator} cannot run a project for {lock.framework}.", "without --emulator its twin is run")
+    nothing_can = lock.framework not in FRAMEWORK_EMULATORS and not emulators_of(board) and emulator is None
+    if lock.framework == _ONLY_BUILT and not twin:
+        stage(f"building {project.name}")
+        _with_hint(lambda: build_platformio(project, board.name))
+    if twin or nothing_can or lock.framework == _ONLY_BUILT:
+        return _verify_twin(project, lock, board, timeout, stage)
     chosen = choose_emulator(board, emulator, lock.framework)
     expectation = read_expectation(project)
     stage(f"building {project.name}")
-    image = build(project)
+    image = _with_hint(lambda: build(project)) if lock.framework in FRAMEWORK_EMULATORS else build(project)
     stage(f"running {project.name} in {chosen.name}")
     report = chosen.run(image, board, lock.core, timeout)
     return VerifyResult(board, expectation, report, differences(expectation, report))
+
+
+def _with_hint(build_it: Callable[[], T]) -> T:
+    """What is missing for a framework is not needed for the twin."""
+    try:
+        return build_it()
+    except MissingError as error:
+        hint = "; ".join(filter(None, (error.hint, "or `--twin`, which runs the same models without the framework")))
+        raise MissingError(str(error), hint) from error
+
+
+def _verify_twin(project: Path, lock: Lock, board: Board, timeout: float, stage: Callable[[str], None]) -> VerifyResult:
+    """Its outputs are those that the project expects, its stack is compared with what is reserved on the twin."""
+    twin = find_twin(project, lock, board, EMULATORS)
+    own = EMULATORS[twin.emulator]
+    with twin_project(project, lock, twin) as made:
+        expectation = replace(read_expectation(project), stack_bytes=twin.board.frameworks[twin.framework].stack)
+        stage(f"building {project.name} for {twin.board.name}")
+        image = build(made)
+        stage(f"running {project.name} as {twin.board.name} in {own.name}")
+        report = own.run(image, twin.board, lock.core, timeout)
+    return VerifyResult(board, expectation, report, differences(expectation, report), twin)
 
 
 def differences(expectation: Expectation, report: Report) -> tuple[str, ...]:

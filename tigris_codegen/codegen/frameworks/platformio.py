@@ -1,8 +1,8 @@
 """PlatformIO: a project with an environment for each board of the family, the model and its runtime as a library.
 
 PlatformIO's frameworks link with scripts of their own, so the arenas are variables, in sections whose names any such
-script takes with its other variables: they lie in the framework's RAM, or where the board file's `regions` has a section
-for a region.
+script takes with its other variables: they lie in the framework's RAM, or where the board file's `regions` has a
+section for a region.
 """
 
 from __future__ import annotations
@@ -145,6 +145,4 @@ def _files(request: Request, template: Path) -> Mapping[str, bytes]:
     return files
 
 
-FRAMEWORK = ProjectFramework(
-    surroundings=_surroundings, details=_details, files=_files, runtimes=("copy", "module")
-)
+FRAMEWORK = ProjectFramework(surroundings=_surroundings, details=_details, files=_files, runtimes=("copy", "module"))

@@ -9,6 +9,8 @@ env.Replace(
     AS=f"{prefix}as",
     CC=f"{prefix}gcc",
     CXX=f"{prefix}g++",
+    # Nothing here needs a C++ library.
+    LINK="$CC",
     RANLIB=f"{prefix}ranlib",
     SIZETOOL=f"{prefix}size",
     ARFLAGS=["rc"],

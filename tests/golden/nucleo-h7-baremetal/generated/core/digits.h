@@ -74,6 +74,9 @@ const int8_t *digits_output_0(void);
 int8_t digits_quantize_input_0(float value);
 float digits_dequantize_output_0(int8_t value);
 
+/* The project's buffer for one state, aligned; NULL where the model has none. */
+void *digits_state(void);
+
 /* One inference. TIGRIS_ERR_NULL before digits_init has succeeded, TIGRIS_ERR_BUSY while another run is under way. */
 tigris_status_t digits_run(void);
 

@@ -115,6 +115,11 @@ static tigris_status_t run(void *state)
     return status;
 }
 
+void *digits_state(void)
+{
+    return NULL;
+}
+
 tigris_status_t digits_state_init(void *state, size_t state_bytes)
 {
     return handles.ready ? tigris_state_init(&handles.plan, state, state_bytes) : TIGRIS_ERR_NULL;
