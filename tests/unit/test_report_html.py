@@ -23,7 +23,7 @@ from tigris_codegen.pipeline import Compiled, MapShape, Model
 from tigris_codegen.plan.layout import Kind, Space
 from tigris_codegen.plan.verify import expand
 from tigris_codegen.report.analysis import Memory, analyze, refused
-from tigris_codegen.report.html import COLUMNS, changes, html_page, outline
+from tigris_codegen.report.html import COLUMNS, bytes_in, changes, html_page, outline
 from tigris_codegen.sizes import Pools
 
 HOSTILE = "</title></script><script>alert(1)</script>\"'><img src=x onerror=alert(2)>&\x1b[2J\u202e{{ 7*7 }}"
@@ -289,3 +289,17 @@ def test_many_calls_stay_a_small_page() -> None:
     assert len(text) < 2_000_000
     drawn = Page(text).named("path", "shape")
     assert len(drawn) == 20 and all(len(a["data-runs"].split()) <= COLUMNS + 1 for a in drawn)
+
+
+@pytest.mark.parametrize("spans", [[], [(0, 4), (4, 6)], [(0, 8), (2, 4), (6, 10)], [(3, 3), (5, 9), (5, 9), (0, 1)]])
+def test_bytes_in_two_shapes_count_once(spans: list[tuple[int, int]]) -> None:
+    assert bytes_in(spans) == len({byte for low, high in spans for byte in range(low, high)})
+
+
+def test_no_more_is_alive_than_the_arena_holds() -> None:
+    """The RELU is computed in place: its input and its output are the same bytes."""
+    model = Model(relu_model(), "relu")
+    chosen = model.roomy()
+    page = html_page(analyze(model, "relu", Memory(), chosen), model, chosen, model.frontier())
+    found = re.search(r"Most bytes are alive at call \d+, .*: (\d+) B in an arena of (\d+) B", page)
+    assert found is not None and int(found[1]) == int(found[2]) == chosen.plan.fast_bytes

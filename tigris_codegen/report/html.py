@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import count, pairwise
@@ -403,14 +403,24 @@ def _label(name: str, runs: Sequence[tuple[int, int, int]], sx: float, sy: float
 
 def _summary(shapes: Sequence[MapShape], calls: list[int | None], names: tuple[str, ...], size: int) -> str:
     """When most bytes are alive."""
-    alive = [0] * max(len(calls), 1)
+    held: list[list[tuple[int, int]]] = [[] for _ in range(max(len(calls), 1))]
     for shape in shapes:
-        for i, (low, high) in enumerate(zip(shape.low, shape.high, strict=True)):
-            if shape.first + i < len(alive):
-                alive[shape.first + i] += high - low
+        for i, span in enumerate(zip(shape.low, shape.high, strict=True)):
+            if shape.first + i < len(held):
+                held[shape.first + i].append(span)
+    alive = list(map(bytes_in, held))
     most = max(alive)
     call = alive.index(most)
     return f"Most bytes are alive at call {call}, {_operator_at(calls, names, call)}: {most} B in an arena of {size} B."
+
+
+def bytes_in(spans: Iterable[tuple[int, int]]) -> int:
+    """Bytes in half-open spans; those that an output takes over from its input are in two."""
+    total = reached = 0
+    for low, high in sorted(spans):
+        total += max(high - max(low, reached), 0)
+        reached = max(reached, high)
+    return total
 
 
 def _strip(calls: list[int | None], column: int) -> str:
