@@ -252,6 +252,8 @@ class SocFile(_Table):
     mve: bool
     icache: bool
     dcache: bool
+    #: RISC-V: physical memory protection, with which start-up keeps the program from being written.
+    pmp: bool = False
     #: Of a RISC-V core: its instruction set, in the compiler's words.
     isa: Annotated[str, StringConstraints(pattern=r"^rv32i[mafdc]*$")] | None = None
     interrupts: Annotated[int, Field(ge=1, le=480)] | None = None

@@ -123,9 +123,14 @@ class ArmContext(DetailsContext):
 
 @dataclass(frozen=True)
 class RiscvContext(DetailsContext):
-    """And what it prints on RISC-V."""
+    """And what it prints on RISC-V.
+
+    `program_pmp` is the address register of physical memory protection for the region of the program, as one naturally
+    aligned power of two; empty where the core has none or the region is no such range.
+    """
 
     float_unit: bool
+    program_pmp: str
 
 
 def _clock_driver(board: Board) -> str:
@@ -207,7 +212,16 @@ def _riscv(board: Board) -> RiscvContext:
         drivers=_drivers(board),
         clock=_clock_text(board),
         float_unit=bool(registers),
+        program_pmp=_program_pmp(board),
     )
+
+
+def _program_pmp(board: Board) -> str:
+    region = board.region(board.frameworks["baremetal"].program)
+    if not board.soc.pmp or region.size & (region.size - 1) or region.base % region.size:
+        return ""
+    # Bits 33 to 2 of the address, ones below that say the size: the privileged specification's NAPOT.
+    return f"0x{region.base >> 2 | (region.size >> 3) - 1:08x}"
 
 
 _CONTEXTS: Mapping[str, Callable[[Board], DetailsContext]] = {"arm": _arm, "riscv": _riscv}

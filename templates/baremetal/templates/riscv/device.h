@@ -21,6 +21,14 @@ void Default_Handler(void) __attribute__((aligned(4)));
 static inline void device_prepare(void)
 {
     __asm volatile("csrw mtvec, %0" : : "r"((uintptr_t)Default_Handler) : "memory");
+{% if cookiecutter.details.program_pmp %}
+    /*
+     * The program is read and executed, never written; locked, so that it holds for this mode too. It lies in front of the
+     * stack, so a stack that overflows faults.
+     */
+    __asm volatile("csrw pmpaddr0, %0" : : "r"({{ cookiecutter.details.program_pmp }}u));
+    __asm volatile("csrw pmpcfg0, %0" : : "r"(0x9du) : "memory");
+{% endif %}
 {% if cookiecutter.details.float_unit %}
     __asm volatile("csrs mstatus, %0" : : "r"(1u << 13) : "memory"); /* the FPU is on, its registers are new */
 {% endif %}

@@ -16,7 +16,10 @@ __attribute__((naked, used, section(".vectors"))) void Reset_Handler(void)
                    "j device_start");
 }
 
-void Default_Handler(void)
+/* On a stack of its own: the old one may be what went wrong, and nothing goes back to it. */
+__attribute__((naked)) void Default_Handler(void)
 {
-    device_unhandled();
+    __asm volatile("la sp, __stack_top\n\t"
+                   "andi sp, sp, -16\n\t"
+                   "j device_unhandled");
 }

@@ -21,6 +21,12 @@ void Default_Handler(void) __attribute__((aligned(4)));
 static inline void device_prepare(void)
 {
     __asm volatile("csrw mtvec, %0" : : "r"((uintptr_t)Default_Handler) : "memory");
+    /*
+     * The program is read and executed, never written; locked, so that it holds for this mode too. It lies in front of the
+     * stack, so a stack that overflows faults.
+     */
+    __asm volatile("csrw pmpaddr0, %0" : : "r"(0x201fffffu));
+    __asm volatile("csrw pmpcfg0, %0" : : "r"(0x9du) : "memory");
 }
 
 /* RISC-V has no common way to switch caches on. */
