@@ -46,8 +46,11 @@ def in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
 
 
-@pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("model", "board"),
+    [(m, BOARDS[0]) for m in MODELS]
+    + [(KEYWORDS, BOARDS[1]), *(pytest.param(m, BOARDS[1], marks=pytest.mark.matrix) for m in MODELS[1:])],
+)
 def test_the_smallest_pool(model: str, board: str, tmp_path: Path) -> None:
     check(made(model).smallest(), recorded_vectors(model), board, tmp_path / "project")
 

@@ -72,20 +72,19 @@ MODELS = {entry["name"]: entry for entry in manifest() if is_ours(entry)}
 ABSENT = pytest.param("", marks=pytest.mark.skip(reason="the folder ../shared is absent"))
 
 
-def listed_models() -> list[str]:
-    """Names in the table of memory bounds: the rows below the one that starts with `model` and names `packed`."""
+def bounds_table() -> dict[str, dict[str, str]]:
+    """The table of memory bounds, by model: the rows below the one that starts with `model` and names `packed`."""
     path = SHARED / "DESIGN.md"
     rows = [re.findall(r"[^|]+", line) for line in path.read_text().splitlines()] if path.is_file() else []
     cells = [[cell.strip() for cell in row] for row in rows]
     header = next((i for i, row in enumerate(cells) if row[:1] == ["model"] and any("packed" in c for c in row)), None)
     if header is None:
-        return []
-    names = []
-    for row in cells[header + 2 :]:
-        if len(row) != len(cells[header]):
-            break
-        names.append(row[0])
-    return names
+        return {}
+    body = itertools.takewhile(lambda row: len(row) == len(cells[header]), cells[header + 2 :])
+    return {row[0]: dict(zip(cells[header], row, strict=True)) for row in body}
+
+
+TABLE = bounds_table()
 
 
 @cache
@@ -146,8 +145,15 @@ def packed_bytes(name: str) -> int:
 
 
 def listed() -> list[Any]:
-    slow = {"openmv_fomo_face"}
-    return [pytest.param(n, marks=[pytest.mark.slow] if n in slow else []) for n in listed_models()] or [ABSENT]
+    """Those whose bound takes more than ten seconds to compute are for `make test-all`."""
+    slow = {"openmv_fomo_face", "mlperf_vww_int8", "tflm_person_detect", "sl_fingerprint", "st_miniresnet_aed"}
+    return [pytest.param(n, marks=[pytest.mark.matrix] if n in slow else []) for n in TABLE] or [ABSENT]
+
+
+@pytest.mark.parametrize("name", TABLE or [ABSENT])
+def test_smallest_pool_meets_the_target(name: str) -> None:
+    target = next(int(value) for column, value in TABLE[name].items() if column.startswith("target"))
+    assert compiled_for(name, "smallest").plan.ram_bytes <= target
 
 
 @pytest.mark.parametrize("name", listed())
