@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,21 @@ from numpy.typing import NDArray
 
 from tests.support import REPOSITORY, shared
 from tigris_codegen.boards import Board
-from tigris_codegen.codegen import TestVector
+from tigris_codegen.codegen import TestVector, generate_project
 from tigris_codegen.emulate import find_cmsis, find_picolibc
 from tigris_codegen.errors import MissingError
+from tigris_codegen.plan.codec import encode
+from tigris_codegen.plan.plan import Plan
 
 DIGITS = REPOSITORY / "examples" / "digits"
+
+
+def make_project(
+    out: Path, board: Board, plan: Plan, vectors: Sequence[TestVector], framework: str | None = None, **options: Any
+) -> Path:
+    """The project of a plan under the name `digits`; `options` are those of `generate_project`."""
+    generate_project(encode(plan), board, out, core_name="digits", vectors=vectors, framework=framework, **options)
+    return out
 
 
 def missing(*programs: str) -> list[str]:

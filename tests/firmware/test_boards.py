@@ -18,10 +18,10 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from tests.firmware import handmade
-from tests.firmware.support import missing, missing_for
+from tests.firmware.support import make_project, missing, missing_for
 from tests.support import REPOSITORY
 from tigris_codegen.boards import Board, list_boards, load_board
-from tigris_codegen.codegen import TestVector, generate_project
+from tigris_codegen.codegen import TestVector
 from tigris_codegen.emulate import find_cmsis, verify_project
 from tigris_codegen.errors import TigrisError
 from tigris_codegen.plan.codec import encode
@@ -49,16 +49,8 @@ def in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def generate(out: Path, board: Board, plan: Plan | None = None, vectors: list[TestVector] | None = None) -> Path:
     """A project of a handmade plan, or of the given one."""
-    plan = plan or handmade.lookup_plan()
-    generate_project(
-        encode(plan),
-        board,
-        out,
-        core_name="digits",
-        vectors=vectors or handmade.lookup_vectors(1),
-        framework="baremetal",
-    )
-    return out
+    plan, vectors = plan or handmade.lookup_plan(), vectors or handmade.lookup_vectors(1)
+    return make_project(out, board, plan, vectors, framework="baremetal")
 
 
 def cmake(project: Path, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:

@@ -5,10 +5,12 @@ What another architecture could get wrong is tried on each: its start-up, its fa
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +20,15 @@ from unicorn.unicorn_const import UC_HOOK_CODE, UC_HOOK_MEM_READ, UC_HOOK_MEM_WR
 
 from tests.corpus import expectations
 from tests.firmware import handmade
-from tests.firmware.support import DIGITS, digit_vectors, missing_for, recorded_vectors
+from tests.firmware.support import DIGITS, digit_vectors, make_project, missing_for, recorded_vectors
 from tests.support import REPOSITORY, shared
 from tigris_codegen.boards import Board, list_boards, load_board
-from tigris_codegen.codegen import TestVector, generate_project
+from tigris_codegen.codegen import TestVector
 from tigris_codegen.emulate import VerifyResult, build, emulators_of, run_qemu, unicorn, verify_project
 from tigris_codegen.emulate.cores import CORES
 from tigris_codegen.emulate.elf import Range, read_image
 from tigris_codegen.errors import MissingError, TigrisError
 from tigris_codegen.pipeline import Compiled, Model
-from tigris_codegen.plan.codec import encode
 from tigris_codegen.plan.plan import Plan
 from tigris_codegen.report.stack import MEASURED
 
@@ -101,15 +102,13 @@ def need(board: Board) -> Board:
 
 def project_of(board: Board, folder: Path, plan: Plan | None = None, vectors: list[TestVector] | None = None) -> Path:
     """A project of that plan, or of a handmade one."""
-    generate_project(
-        encode(plan or handmade.lookup_plan()),
-        need(board),
+    return make_project(
         folder / "p",
-        core_name="digits",
-        vectors=vectors or handmade.lookup_vectors(1),
+        need(board),
+        plan or handmade.lookup_plan(),
+        vectors or handmade.lookup_vectors(1),
         framework="baremetal",
     )
-    return folder / "p"
 
 
 def check(result: VerifyResult, plan: Plan, vectors: list[TestVector]) -> None:
@@ -277,6 +276,10 @@ def test_a_write_behind_the_arena_is_named(name: str, tmp_path: Path) -> None:
     }
 
 
+def _seen(counter: Iterator[int], *_: Any) -> None:
+    next(counter)
+
+
 @pytest.mark.parametrize("name", ODD)
 def test_instructions_are_counted_exactly(name: str, tmp_path: Path) -> None:
     board = load_board(name)
@@ -289,10 +292,10 @@ def test_instructions_are_counted_exactly(name: str, tmp_path: Path) -> None:
         if way == "slices":
             counts.append(machine._count(end, (Range(board.region("ram").base, board.region("ram").end),)))
         else:
-            seen: list[int] = []
-            machine.uc.hook_add(UC_HOOK_CODE, lambda uc, address, size, data: seen.append(address))  # noqa: B023
+            seen = itertools.count()
+            machine.uc.hook_add(UC_HOOK_CODE, partial(_seen, seen))
             assert machine.run_to(end)
-            counts.append(len(seen))
+            counts.append(next(seen))
         assert machine._pc == end
     assert counts[0] == counts[1] > handmade.TENSOR_BYTES
 
@@ -306,8 +309,7 @@ def test_the_memory_is_as_large_as_the_board_file_says(board: Board, tmp_path: P
         plan, fast_bytes=room - (plan.workspace_bytes if region == board.frameworks["baremetal"].data else 0)
     )
     vectors = handmade.lookup_vectors(1)
-    options = {"core_name": "digits", "vectors": vectors, "framework": "baremetal", "fast_region": region}
-    generate_project(encode(plan), need(board), tmp_path / "p", **options)  # type: ignore[arg-type]
+    make_project(tmp_path / "p", need(board), plan, vectors, "baremetal", fast_region=region)
     verify_project(tmp_path / "p", "qemu").check()
 
 

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ import pytest
 import yaml
 
 from tests.firmware import handmade
+from tests.firmware.support import make_project
 from tests.support import REPOSITORY
 from tigris_codegen import resources
 from tigris_codegen.boards import Board, list_boards, load_board
-from tigris_codegen.codegen import TestVector, generate_core, generate_project, read_lock
+from tigris_codegen.codegen import TestVector, generate_core, read_lock
 from tigris_codegen.codegen.frameworks import esp_idf
 from tigris_codegen.codegen.frameworks.framework import Request
 from tigris_codegen.codegen.placement import place
@@ -71,9 +73,7 @@ needs_gcc = pytest.mark.skipif(
 )
 
 
-def make(out: Path, board: Board, plan: Plan, vectors: list[TestVector], **options: str) -> Path:
-    generate_project(encode(plan), board, out, core_name="digits", vectors=vectors, framework="esp-idf", **options)  # type: ignore[arg-type]
-    return out
+make = partial(make_project, framework="esp-idf")
 
 
 def run(*command: str | Path) -> str:

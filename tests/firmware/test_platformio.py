@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,10 +26,10 @@ import yaml
 from elftools.elf.elffile import ELFFile
 
 from tests.firmware import handmade
-from tests.firmware.support import missing_for
+from tests.firmware.support import make_project, missing_for
 from tests.support import REPOSITORY
 from tigris_codegen.boards import Board, Memory, list_boards, load_board
-from tigris_codegen.codegen import TestVector, generate_project
+from tigris_codegen.codegen import TestVector
 from tigris_codegen.codegen.frameworks import platformio
 from tigris_codegen.codegen.placement import place
 from tigris_codegen.codegen.sources import runtime_files, runtime_version
@@ -57,17 +58,7 @@ def missing() -> list[str]:
 needs_platformio = pytest.mark.skipif(bool(missing()), reason=f"missing: {', '.join(missing())}")
 
 
-def make(out: Path, board: Board, plan: Plan, vectors: Sequence[TestVector], **options: str) -> Path:
-    generate_project(
-        encode(plan),
-        board,
-        out,
-        core_name="digits",
-        vectors=vectors,
-        framework="platformio",
-        **options,  # type: ignore[arg-type]
-    )
-    return out
+make = partial(make_project, framework="platformio")
 
 
 # A core folder in which nothing is missing.

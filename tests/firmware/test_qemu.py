@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 from tests.firmware import handmade
-from tests.firmware.support import missing, missing_for
+from tests.firmware.support import make_project, missing, missing_for
 from tests.support import REPOSITORY
 from tigris_codegen.boards import Board, list_boards, load_board
-from tigris_codegen.codegen import TestVector, generate_project
+from tigris_codegen.codegen import TestVector
 from tigris_codegen.emulate import VerifyResult, build, find_cmsis, run_qemu, verify_project
 from tigris_codegen.errors import DifferenceError, MissingError, TigrisError
-from tigris_codegen.plan.codec import encode
 from tigris_codegen.plan.plan import Plan
 
 QEMU_BOARDS = [board for board in list_boards() if board.emulators.qemu is not None]
@@ -43,9 +42,7 @@ def make(tmp_path: Path) -> Make:
     """Generates a project into a fresh folder whose path holds a space."""
 
     def generate(board: Board, plan: Plan, vectors: list[TestVector], **options: str) -> Path:
-        out = tmp_path / "a project"
-        generate_project(encode(plan), board, out, core_name="digits", vectors=vectors, **options)  # type: ignore[arg-type]
-        return out
+        return make_project(tmp_path / "a project", board, plan, vectors, **options)
 
     return generate
 

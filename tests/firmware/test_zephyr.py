@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ import pytest
 import yaml
 
 from tests.firmware import handmade
+from tests.firmware.support import make_project
 from tests.support import REPOSITORY
 from tigris_codegen import resources
 from tigris_codegen.boards import Board, list_boards, load_board
-from tigris_codegen.codegen import TestVector, generate_project
+from tigris_codegen.codegen import TestVector
 from tigris_codegen.codegen.frameworks import zephyr
 from tigris_codegen.codegen.frameworks.framework import Request
 from tigris_codegen.codegen.placement import Placement
@@ -30,8 +32,6 @@ from tigris_codegen.emulate import verify_project
 from tigris_codegen.emulate.elf import read_image
 from tigris_codegen.emulate.report import Report, parse_report
 from tigris_codegen.errors import MissingError, TigrisError, UsageError
-from tigris_codegen.plan.codec import encode
-from tigris_codegen.plan.plan import Plan
 
 DOUBLES = REPOSITORY / "tests" / "doubles" / "zephyr"
 MODULE = REPOSITORY / "runtime" / "zephyr"
@@ -41,9 +41,7 @@ STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Werror", "-std=c99", "-ffp-contr
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="missing: gcc")
 
 
-def make(out: Path, board: Board, plan: Plan, vectors: list[TestVector], **regions: str) -> Path:
-    generate_project(encode(plan), board, out, core_name="digits", vectors=vectors, framework="zephyr", **regions)  # type: ignore[arg-type]
-    return out
+make = partial(make_project, framework="zephyr")
 
 
 def run(*command: str | Path) -> str:
@@ -353,9 +351,9 @@ def test_the_backend_decides_settings_and_modules(monkeypatch: pytest.MonkeyPatc
     board = load_board("nucleo-h7")
     # No plan names this backend yet.
     monkeypatch.setattr(zephyr, "plan_backend", lambda _: "cmsis-nn")
-    details = zephyr.FRAMEWORK.details(request_for(board))
-    assert "CONFIG_TIGRIS_BACKEND_CMSIS_NN=y" in details["settings"]  # type: ignore[operator]
-    assert {"cmsis-nn", "cmsis-dsp"} <= set(details["modules"])  # type: ignore[call-overload]
+    details: Any = zephyr.FRAMEWORK.details(request_for(board))
+    assert "CONFIG_TIGRIS_BACKEND_CMSIS_NN=y" in details["settings"]
+    assert {"cmsis-nn", "cmsis-dsp"} <= set(details["modules"])
 
 
 def placement_of(board: Board) -> Placement:

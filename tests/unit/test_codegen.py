@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -39,11 +40,11 @@ PLAN = handmade.lookup_bytes()
 BOARD = load_board("mps2-an386")
 
 
-def generate(out: Path, plan: Plan | None = None, **options: object) -> Path:
-    arguments: dict[str, object] = {"core_name": "digits", "vectors": handmade.lookup_vectors(), **options}
+def generate(out: Path, plan: Plan | None = None, **options: Any) -> Path:
+    arguments: dict[str, Any] = {"core_name": "digits", "vectors": handmade.lookup_vectors(), **options}
     board = arguments.pop("board", BOARD)
     assert isinstance(board, Board)
-    generate_project(PLAN if plan is None else encode(plan), board, out, **arguments)  # type: ignore[arg-type]
+    generate_project(PLAN if plan is None else encode(plan), board, out, **arguments)
     return out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -54,14 +55,14 @@ class Mutable:
     value: int = 0
 
 
-def changed(number: int, **fields: object) -> Graph:
+def changed(number: int, **fields: Any) -> Graph:
     """The graph with operator `number` changed."""
-    op = replace(GRAPH.ops[number], **fields)  # type: ignore[arg-type]
+    op = replace(GRAPH.ops[number], **fields)
     return replace(GRAPH, ops=tuple(op if i == number else o for i, o in enumerate(GRAPH.ops)))
 
 
-def with_tensor(number: int, **fields: object) -> Graph:
-    tensor = replace(GRAPH.tensors[number], **fields)  # type: ignore[arg-type]
+def with_tensor(number: int, **fields: Any) -> Graph:
+    tensor = replace(GRAPH.tensors[number], **fields)
     return replace(GRAPH, tensors=tuple(tensor if i == number else t for i, t in enumerate(GRAPH.tensors)))
 
 

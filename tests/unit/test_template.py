@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def template(tmp_path: Path) -> Path:
     return root
 
 
-def generate(out: Path, template: str | Path, **options: object) -> Path:
+def generate(out: Path, template: str | Path, **options: Any) -> Path:
     generate_project(
         handmade.lookup_bytes(),
         BOARD,
@@ -52,7 +53,7 @@ def generate(out: Path, template: str | Path, **options: object) -> Path:
         core_name="digits",
         vectors=handmade.lookup_vectors(1),
         template=str(template),
-        **options,  # type: ignore[arg-type]
+        **options,
     )
     return out
 
